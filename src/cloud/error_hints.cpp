@@ -30,7 +30,8 @@ std::string QuotaHint(About about, const ErrorContext& context) {
 
 std::string PermissionHint(About about, const ErrorContext& context) {
   if (about == About::kTokenScope) {
-    return "the token lacks the scope https://www.googleapis.com/auth/cloud-platform";
+    return "log in with the scope https://www.googleapis.com/auth/cloud-platform, which the token "
+           "lacks: gcloud auth login, or the access scopes of the machine that jobman runs on";
   }
   if (about == About::kQuotaProject) {
     return "this is about the project that pays for requests, which GOOGLE_CLOUD_QUOTA_PROJECT or "
@@ -40,6 +41,41 @@ std::string PermissionHint(About about, const ErrorContext& context) {
   return "ask the project's owner for the role: gcloud projects add-iam-policy-binding " +
          (context.project.empty() ? "PROJECT" : context.project) +
          " --member=user:YOU --role=roles/tpu.admin";
+}
+
+/// What helps as a rule, where no reason tells more. A name that is taken is looked at first, and
+/// what was cancelled is known to the user.
+std::string HintForCode(Code code) {
+  switch (code) {
+    case Code::kUnauthenticated:
+      return "jobman doctor says whose credentials these are, and compares the clocks; your own "
+             "login is renewed by gcloud auth application-default login (or gcloud auth login)";
+    case Code::kInvalidArgument:
+    case Code::kOutOfRange:
+    case Code::kFailedPrecondition:
+      return "correct what the message names, in the job file or with jobman edit; what each zone "
+             "offers: jobman zones";
+    case Code::kNotFound:
+      return "check tpu.project, tpu.zone, tpu.network and what else the job file names";
+    case Code::kAborted:
+      return "something else is changing it: try again when that has ended";
+    case Code::kUnimplemented:
+      return "this is not the Cloud TPU API, or not its version 2: check --endpoint and "
+             "cloud.endpoint";
+    case Code::kUnknown:
+    case Code::kInternal:
+    case Code::kUnavailable:
+    case Code::kDeadlineExceeded:
+    case Code::kDataLoss:
+      return "this passes by itself as a rule; if it lasts: https://status.cloud.google.com";
+    case Code::kOk:
+    case Code::kCancelled:
+    case Code::kAlreadyExists:
+    case Code::kPermissionDenied:
+    case Code::kResourceExhausted:
+      break;
+  }
+  return "";
 }
 
 }  // namespace
@@ -55,7 +91,9 @@ std::string HintFor(Code code, Reason reason, About about, const ErrorContext& c
              "at " +
              QuotaPage(context);
     case Reason::kRateLimit:
-      return "other programs that use the same project count too";
+      return "wait: the limit is one per minute, and other programs that use the same project "
+             "count "
+             "too";
     case Reason::kPermission:
       return PermissionHint(about, context);
     case Reason::kApiDisabled:
@@ -101,11 +139,7 @@ std::string HintFor(Code code, Reason reason, About about, const ErrorContext& c
     case Reason::kNotSupported:
       break;
   }
-  if (code == Code::kUnauthenticated) {
-    return "jobman doctor says whose credentials these are, and compares the clocks; your own "
-           "login is renewed by gcloud auth application-default login (or gcloud auth login)";
-  }
-  return "";
+  return HintForCode(code);
 }
 
 }  // namespace jobman::cloud

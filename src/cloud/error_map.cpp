@@ -266,11 +266,45 @@ Error Classify(const Told& told, bool in_operation, const ErrorContext& context)
       .hint = HintFor(told.code, reason, told.about, context)};
 }
 
+/// The end of what a tag of a page covers: of itself, or of an element that is no text.
+std::size_t EndOfTag(std::string_view lower, std::size_t begin) {
+  for (const std::string_view name : {"style", "script"}) {
+    if (!lower.substr(begin + 1).starts_with(name)) continue;
+    begin = lower.find("</" + std::string(name), begin);
+    break;
+  }
+  const std::size_t end = begin == std::string_view::npos ? begin : lower.find('>', begin);
+  return end == std::string_view::npos ? lower.size() : end + 1;
+}
+
+/// What a page in HTML says: proxies and load balancers answer with one.
+std::string TextOfPage(std::string_view page) {
+  const std::string lower = base::ToLower(page);
+  std::string text;
+  for (std::size_t at = 0; at < page.size();) {
+    const std::size_t tag = std::min(page.find('<', at), page.size());
+    text += std::string(page.substr(at, tag - at)) + " ";
+    at = tag == page.size() ? tag : EndOfTag(lower, tag);
+  }
+  std::vector<std::string> words = base::Split(base::CleanLine(text), ' ');
+  std::erase(words, std::string{});
+  return base::Join(words, " ");
+}
+
 /// The beginning of a body that is not JSON.
 std::string Excerpt(std::string_view body) {
   constexpr std::size_t kMost = 200;
-  const std::string_view text = base::Trim(body.substr(0, kMost));
-  return std::string(text) + (body.size() > kMost ? "..." : "");
+  const std::string_view text = base::Trim(body.substr(0, kLongestRead));
+  return base::Shorten(text.starts_with('<') ? TextOfPage(text) : std::string(text), kMost);
+}
+
+/// Of an answer that says nothing itself.
+std::string StatusText(const http::Response& response, Code code, bool is_json) {
+  std::string text = "HTTP status " + std::to_string(response.status);
+  if (code == Code::kUnavailable && response.status < 500)
+    text += ", which is not the answer of the Cloud TPU API";
+  const std::string said = is_json ? std::string{} : Excerpt(response.body);
+  return said.empty() ? text : text + ": " + said;
 }
 
 /// The API never redirects: this is something else, such as a login page or a proxy.
@@ -301,12 +335,7 @@ Error ErrorFromResponse(const http::Response& response, const ErrorContext& cont
   const auto parsed = base::ParseJson(response.body);
   const Json& error = parsed ? GetMember(*parsed, "error") : base::GetMember(Json(), "");
   Told told = Read(error, CodeOf(response, error));
-  if (told.message.empty()) {
-    told.message = "HTTP status " + std::to_string(response.status);
-    if (told.code == Code::kUnavailable && response.status < 500)
-      told.message += ", which is not the answer of the Cloud TPU API";
-    if (!parsed && !response.body.empty()) told.message += ": " + Excerpt(response.body);
-  }
+  if (told.message.empty()) told.message = StatusText(response, told.code, parsed.ok());
   const auto retry_after = RetryAfter(response.headers, told);
   Error classified = Classify(told, false, context);
   classified.retry_after = retry_after;
@@ -322,10 +351,12 @@ Error ErrorFromStatus(const Json& status, StatusOrigin origin, const ErrorContex
   const auto retry_after = RetryAfter({}, told);
   Error error = Classify(told, true, context);
   // Field reports: "an internal error has occurred" on a spot queued resource means a lack of
-  // capacity.
+  // capacity. The words alone would send the user to look for a fault.
   if (origin == StatusOrigin::kQueuedFailed && error.code == Code::kInternal &&
       error.reason == Reason::kNone) {
     error.reason = Reason::kStockout;
+    if (error.message.ends_with('.')) error.message.pop_back();
+    error.message += ", which mostly means that there is no capacity";
     error.hint = HintFor(error.code, error.reason, About::kNothingElse, context);
   }
   error.retry_after = retry_after;

@@ -46,9 +46,18 @@ std::string AbandonedFact(const AbandonedRequest& one, TimePoint now) {
       one.ref.name, base::FormatDuration(std::max(Duration{0}, one.until - now)));
 }
 
+/// An answer that says no is another thing than silence: the network is well.
 std::string NoAnswerFact(const NoAnswer& no_answer, TimePoint now) {
+  const base::Error& error = no_answer.error;
+  const bool refused =
+      error.reason != base::Reason::kNoToken &&
+      (error.code == base::Code::kUnauthenticated || error.code == base::Code::kPermissionDenied);
+  if (refused) {
+    return fmt::format("the cloud has refused for {} to show the slice, which is left alone: {}",
+                       base::FormatDuration(now - no_answer.since), ErrorSentence(error));
+  }
   return fmt::format("the cloud has not answered for {}, so the slice is left alone: {}",
-                     base::FormatDuration(now - no_answer.since), ErrorSentence(no_answer.error));
+                     base::FormatDuration(now - no_answer.since), ErrorSentence(error));
 }
 
 std::string NoticeFact(const Notice& notice) {
@@ -275,9 +284,12 @@ std::string NextStep(const Job& job) {
   return {};
 }
 
-/// The last decision. What it said of the wait, when that began, is said again by WaitsFor() as it
-/// is now.
+/// The last decision; of an error, with the call that it answered. What the decision said of the
+/// wait, when that began, is said again by WaitsFor() as it is now.
 std::string Because(const Job& job) {
+  const auto* const done = std::get_if<Done>(&job.state);
+  if (done != nullptr && done->error && job.why == done->error->message)
+    return ErrorSentence(*done->error);
   const auto* const waiting = std::get_if<BackingOff>(&job.state);
   if (waiting == nullptr) return job.why;
   std::string_view what = waiting->error.message;

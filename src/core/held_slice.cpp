@@ -23,7 +23,11 @@ Slice ExistingSlice(SliceRef ref, TimePoint now) {
 }
 
 std::string CureOf(const SliceRef& slice, const DeleteRefused& refused) {
-  if (!refused.error.hint.empty()) return refused.error.hint;
+  // Without a reason the advice is a general one, and no use to somebody who pays for the slice.
+  const bool fits = refused.error.reason != base::Reason::kNone ||
+                    refused.error.code == base::Code::kUnauthenticated ||
+                    refused.error.code == base::Code::kPermissionDenied;
+  if (fits && !refused.error.hint.empty()) return refused.error.hint;
   const bool queued = slice.mode == AllocationMode::kQueuedResources;
   return std::string("delete it by hand, which jobman notices: gcloud compute tpus ") +
          (queued ? "queued-resources" : "tpu-vm") + " delete " + NamesOfParts(slice).front() +

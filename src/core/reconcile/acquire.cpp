@@ -12,6 +12,9 @@
 namespace jobman::core {
 namespace {
 
+constexpr const char* kTryElsewhere =
+    "another zone or another accelerator type may have capacity now";
+
 /// tpu.valid_until is a time that has passed: every request would be refused.
 base::Error TooLate(const TpuSpec& tpu) {
   return {.code = base::Code::kDeadlineExceeded,
@@ -123,7 +126,7 @@ base::Error WhyItFailed(const Turn& turn) {
           .message = fmt::format("slice {} found no capacity within tpu.valid_until, {}",
                                  turn.slice_name(), base::FormatDuration(*tpu.valid_for)),
           .reason = base::Reason::kStockout,
-          .hint = "another zone or another accelerator type may have capacity now"};
+          .hint = kTryElsewhere};
 }
 
 Setback Vanished(base::Error error) {
@@ -145,6 +148,7 @@ void OnDead(Turn& turn) {
   if (was_there) return LoseSlice(turn, Preempted(std::move(error)));
   error.code = base::Code::kResourceExhausted;
   error.reason = base::Reason::kStockout;
+  error.hint = kTryElsewhere;
   LoseSlice(turn, InfraFault(AttemptOutcome::kRequestFailed, std::move(error)));
 }
 

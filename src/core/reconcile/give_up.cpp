@@ -68,7 +68,8 @@ bool AbsenceIsFact(const Slice& slice, TimePoint looked, const Policy& policy) {
 
 base::Error NameTaken(const std::string& name) {
   return {.code = base::Code::kAlreadyExists,
-          .message = "the name " + name + " is taken by a resource that is not ours"};
+          .message = "the name " + name + " is taken by a resource that is not ours",
+          .hint = "the next try takes another name; tpu.name sets how they begin"};
 }
 
 bool SliceIsDead(const Turn& turn) {

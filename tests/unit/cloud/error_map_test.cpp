@@ -97,8 +97,26 @@ TEST(ErrorFromResponse, OnlyTheApiSaysThatSomethingIsNotThere) {
   }
   EXPECT_EQ(code(404, R"({"error":{"code":404,"message":"x"}})"), Code::kNotFound);
   EXPECT_EQ(code(404, R"({"error":{"status":"NOT_FOUND"}})"), Code::kNotFound);
-  const auto error = ErrorFromResponse({.status = 404, .body = "<html>"}, kContext);
-  EXPECT_EQ(error.message, "HTTP status 404, which is not the answer of the Cloud TPU API: <html>");
+  const auto message = [](const char* body) {
+    return ErrorFromResponse({.status = 404, .body = body}, kContext).message;
+  };
+  EXPECT_EQ(message("<html>"), "HTTP status 404, which is not the answer of the Cloud TPU API");
+  EXPECT_EQ(message("<html>No such page</html>"),
+            "HTTP status 404, which is not the answer of the Cloud TPU API: No such page");
+}
+
+TEST(ErrorFromResponse, ShowsThePlainTextOfAPage) {
+  const auto message = [](const std::string& body) {
+    return ErrorFromResponse({.status = 502, .body = body}, kContext).message;
+  };
+  EXPECT_EQ(message("<!DOCTYPE html>\n<title>Error 502</title><STYLE>*{margin:0}</STYLE>\n"
+                    "<p>Try  again <b>later</b>.<script>if (1<2) {}</script>"),
+            "HTTP status 502: Error 502 Try again later .");
+  for (const char* unfinished : {"<", "<style", "<style>*{", "<script", "<p", "<html></html>"}) {
+    EXPECT_EQ(message(unfinished), "HTTP status 502") << unfinished;
+  }
+  EXPECT_EQ(message("<p>" + std::string(300, 'x')),
+            "HTTP status 502: " + std::string(200, 'x') + "...");
 }
 
 TEST(ErrorFromResponse, ReadsEveryShapeOfBody) {

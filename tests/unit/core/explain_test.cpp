@@ -205,6 +205,22 @@ TEST(Explain, ASilentCloudIsShownUntilItAnswers) {
   EXPECT_THAT(Of(r).next_step, IsEmpty());
 }
 
+TEST(Explain, ACloudThatRefusesToAnswerIsNotCalledSilent) {
+  Reconciling r(JobBuilder().Build());
+  r.ToRunning().NoAnswer({.code = Code::kPermissionDenied, .message = "denied"});
+  EXPECT_THAT(Of(r).facts, Contains("the cloud has refused for 0s to show the slice, which is left "
+                                    "alone: denied"));
+}
+
+TEST(Explain, ARefusalForGoodNamesTheCallThatWasRefused) {
+  base::Error refused{.code = Code::kInvalidArgument, .message = "no such type."};
+  refused.context = {"POST /v2/projects/p/locations/z/nodes"};
+  Reconciling r(JobBuilder().Build());
+  r.Tick().Refused(refused);
+  EXPECT_EQ(Of(r).state, "FAILED");
+  EXPECT_EQ(Of(r).because, "no such type (POST /v2/projects/p/locations/z/nodes)");
+}
+
 TEST(Explain, TheCureOfASilentCloudComesFirst) {
   const base::Error stockout{.code = Code::kResourceExhausted,
                              .message = "no more capacity",

@@ -13,5 +13,19 @@ TEST(IntendedSlice, WasLastHeardOfWhenItWasIntended) {
   EXPECT_FALSE(IsHeld(slice));
 }
 
+TEST(CureOf, OnlyAdviceThatIsMeantForTheRefusalIsBetterThanDeletingByHand) {
+  const SliceRef slice{
+      .mode = AllocationMode::kTpuVm, .place = {.project = "p", .zone = "z"}, .name = "s"};
+  DeleteRefused refused{
+      .error = {.code = base::Code::kInternal, .message = "m", .hint = "wait for better times"}};
+  EXPECT_EQ(CureOf(slice, refused),
+            "delete it by hand, which jobman notices: gcloud compute tpus tpu-vm delete s --zone z "
+            "--project p");
+  refused.error.code = base::Code::kUnauthenticated;
+  EXPECT_EQ(CureOf(slice, refused), "wait for better times");
+  refused.error = {.reason = base::Reason::kPermission, .hint = "ask for the role"};
+  EXPECT_EQ(CureOf(slice, refused), "ask for the role");
+}
+
 }  // namespace
 }  // namespace jobman::core
