@@ -54,7 +54,7 @@ Listener::Listener(Talk talk)
   address.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
   auto* name = reinterpret_cast<sockaddr*>(&address);
   EXPECT_EQ(::bind(socket_.get(), name, sizeof address), 0);
-  EXPECT_EQ(::listen(socket_.get(), 16), 0);
+  EXPECT_EQ(::listen(socket_.get(), 128), 0);
   socklen_t size = sizeof address;
   EXPECT_EQ(::getsockname(socket_.get(), name, &size), 0);
   port_ = ntohs(address.sin_port);
@@ -105,6 +105,14 @@ Listener::Talk ServiceThatFinds(std::function<std::string(const std::string& req
     SayTo(socket, std::string("HTTP/1.1 ") + (found.empty() ? "404 Not Found" : "200 OK") +
                       "\r\nContent-Type: application/json\r\nContent-Length: " +
                       std::to_string(body.size()) + "\r\nConnection: close\r\n\r\n" + body);
+    return text;
+  };
+}
+
+Listener::Talk ServiceThatAnswers(std::function<std::string(const std::string& request)> answer) {
+  return [answer](int socket) {
+    std::string text = HearRequest(socket);
+    if (!text.empty()) SayTo(socket, answer(text));
     return text;
   };
 }

@@ -40,6 +40,8 @@ Listener::Talk WebhookThatAnswers(std::function<int(const std::string& request)>
 Listener::Talk WebhookThatSays(std::function<int()> status);
 /// Receives a GET or POST and answers with what is found for it, as JSON; 404 if that is empty.
 Listener::Talk ServiceThatFinds(std::function<std::string(const std::string& request)> find);
+/// Receives any request and answers with this text, which is the whole answer in HTTP.
+Listener::Talk ServiceThatAnswers(std::function<std::string(const std::string& request)> answer);
 /// Receives a mail over SMTP.
 Listener::Talk MailServerTalk();
 

@@ -1,0 +1,456 @@
+// Recorded errors of the API (tests/data/errors: the answers that Cloud TPU is known to give, each
+// with its origin) through the real binary to the screen. The screens are one page that reads from
+// top to bottom, tests/golden/data/cloud_errors.txt; JOBMAN_BLESS=1 rewrites it: review the
+// difference as the user who reads it in trouble.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <cstdlib>
+#include <filesystem>
+#include <fstream>
+#include <iterator>
+#include <map>
+#include <optional>
+#include <regex>
+#include <string>
+#include <vector>
+
+#include "cli/wrapping.hpp"
+#include "jobman/base/strings.hpp"
+#include "jobman/ui/text.hpp"
+#include "tests/e2e/error_cloud.hpp"
+#include "tests/e2e/place.hpp"
+#include "tests/e2e/terminal.hpp"
+
+namespace jobman::test {
+namespace {
+
+using base::GetMember;
+using base::GetString;
+using base::Json;
+using testing::AllOf;
+using testing::AnyOf;
+using testing::HasSubstr;
+using testing::Not;
+
+constexpr int kWidth = 80;
+constexpr const char* kToken = "ya29.never-on-a-screen";
+
+/// What happens to one job.
+struct Scene {
+  std::string name = {};   ///< of the job
+  std::string about = {};  ///< the origin of the error
+  std::string zone = {};
+  std::string type = {};
+  Trouble trouble = {};
+};
+
+/// Where a recorded error is met, if not by the request for a slice.
+std::vector<Met> WhereMet(const std::string& file, const std::string& origin) {
+  static const std::map<std::string, std::vector<Met>> kElsewhere = {
+      {"already_exists", {Met::kTaken}},
+      {"api_disabled", {Met::kOffer, Met::kCreate}},
+      {"bad_gateway_html", {Met::kEverything}},
+      {"bad_zone", {Met::kOffer, Met::kCreate}},
+      {"conflict", {Met::kDelete}},
+      {"internal", {Met::kEverything}},
+      {"not_found", {Met::kOffer, Met::kCreate}},
+      {"permission", {Met::kOffer, Met::kCreate, Met::kList, Met::kDelete}},
+      {"queued_needs_force", {Met::kDelete}},
+      {"scope", {Met::kOffer, Met::kCreate}},
+      {"unauthenticated", {Met::kOffer, Met::kCreate, Met::kList}},
+      {"unavailable", {Met::kEverything}},
+      {"zone_not_allowed", {Met::kOffer, Met::kCreate}}};
+  if (origin == "operation") return {Met::kOperation};
+  if (origin == "queued") return {Met::kQueued};
+  const auto found = kElsewhere.find(file);
+  return found == kElsewhere.end() ? std::vector<Met>{Met::kCreate} : found->second;
+}
+
+/// The end of a job's name.
+std::string Suffix(Met met) {
+  switch (met) {
+    case Met::kOffer:
+      return "-offer";
+    case Met::kList:
+      return "-list";
+    case Met::kDelete:
+      return "-delete";
+    case Met::kCreate:
+    case Met::kTaken:
+    case Met::kOperation:
+    case Met::kQueued:
+    case Met::kEverything:
+      return "";
+  }
+  return "";
+}
+
+std::string WordsOf(Met met) {
+  switch (met) {
+    case Met::kOffer:
+      return "asking what the zone offers";
+    case Met::kCreate:
+    case Met::kTaken:
+      return "requesting the slice";
+    case Met::kOperation:
+      return "the operation of the request";
+    case Met::kQueued:
+      return "the state of the queued resource";
+    case Met::kList:
+      return "listing the slices of the zone";
+    case Met::kDelete:
+      return "deleting the slice";
+    case Met::kEverything:
+      return "every call";
+  }
+  return "";
+}
+
+/// The zone and the type that the error speaks of.
+std::string Named(const std::string& body, const std::vector<std::string>& words) {
+  for (const std::string& word : words) {
+    if (base::Contains(body, word)) return word;
+  }
+  return words.back();
+}
+
+Scene SceneOf(const std::string& file, const Json& sample, Met met) {
+  const Json& body = GetMember(sample, "body");
+  const std::string text = body.dump();
+  Scene scene{.name = base::ReplaceAll(file, "_", "-") + Suffix(met),
+              .about = GetString(sample, "about")};
+  scene.zone = Named(text, {"us-central2-b", "us-central1-a", "asia-east1-a", "asia-east1-c",
+                            "asia-northeast1-a", "us-east5-a"});
+  scene.type = scene.zone == "us-central2-b" ? "v4-8" : Named(text, {"v6e-1", "v5litepod-8"});
+  const auto status = static_cast<int>(base::GetInt(sample, "http_status"));
+  scene.trouble = {.met = met, .http_status = status == 0 ? 200 : status, .body = body};
+  for (const auto& [name, value] : GetMember(sample, "headers").items()) {
+    scene.trouble.headers[name] = value.get<std::string>();
+  }
+  return scene;
+}
+
+/// By file, and in the order in which a job meets the calls.
+std::vector<Scene> AllScenes() {
+  const base::Path folder = base::Path(JOBMAN_SOURCE_DIR) / "tests/data/errors";
+  std::vector<std::string> files;
+  for (const auto& entry : std::filesystem::directory_iterator(folder)) {
+    files.push_back(entry.path().stem().string());
+  }
+  std::sort(files.begin(), files.end());
+  std::vector<Scene> scenes;
+  for (const std::string& file : files) {
+    const auto sample = base::ParseJson(base::ReadFile(folder / (file + ".json")).value());
+    EXPECT_TRUE(sample.ok()) << file;
+    if (!sample.ok()) continue;
+    for (const Met met : WhereMet(file, GetString(*sample, "origin"))) {
+      scenes.push_back(SceneOf(file, *sample, met));
+    }
+  }
+  return scenes;
+}
+
+/// By `create`, before there is a job.
+bool IsOfTheCommand(const Scene& scene) {
+  return scene.trouble.met == Met::kOffer;
+}
+/// Told by `create`, which goes on.
+bool IsNoted(const Scene& scene) {
+  return scene.trouble.met == Met::kEverything;
+}
+
+std::string FileOf(const Scene& scene) {
+  return scene.name + ".yaml";
+}
+
+/// A wait of weeks after a refusal, so that the screens are those of the first one.
+std::string JobText(const Scene& scene, const std::string& endpoint, const std::string& token) {
+  const Met met = scene.trouble.met;
+  const bool queued = met == Met::kCreate || met == Met::kQueued || met == Met::kOffer;
+  return "job: {name: " + scene.name + "}\ncloud: {endpoint: \"" + endpoint +
+         "\", token_file: " + token +
+         "}\ntpu: {project: my-project, pricing: spot, accelerator: " + scene.type +
+         ", zone: " + scene.zone +
+         ", allocation_mode: " + (queued ? "queued-resources" : "tpu-vm") +
+         "}\nretries: {backoff: 1000h, backoff_cap: 1000h}\ncommand: {cmd: \"true\"}\n";
+}
+
+/// Durations and the server's port differ from run to run.
+std::string Steady(std::string text, const std::string& address) {
+  static const std::regex kDuration(R"(\b\d+(\.\d+)?(ms|s|m|h|d)(\d+(s|m|h))?\b)");
+  text = base::ReplaceAll(std::move(text), address, "127.0.0.1:PORT");
+  return std::regex_replace(text, kDuration, "TIME");
+}
+
+/// One text per job of what `why` says about several.
+std::map<std::string, std::string> ByJob(const std::string& text) {
+  static const std::regex kHead(R"(^\d{6} ([^:]+): .*)");
+  std::map<std::string, std::string> parts;
+  std::string job;
+  for (const std::string& line : base::Split(text, '\n')) {
+    std::smatch head;
+    if (std::regex_match(line, head, kHead)) job = head.str(1);
+    if (!job.empty() && !line.empty()) parts[job] += line + "\n";
+  }
+  return parts;
+}
+
+/// A line may be longer only for a word that cannot be broken.
+void ExpectToFit(const std::string& screen) {
+  constexpr std::size_t kLongWord = 50;
+  for (const std::string& line : base::Split(screen, '\n')) {
+    const std::vector<std::string> words = base::Split(line, ' ');
+    const bool unbreakable = std::any_of(words.begin(), words.end(), [](const std::string& word) {
+      return word.size() > kLongWord;
+    });
+    if (!unbreakable) {
+      EXPECT_LE(ui::DisplayWidth(line), kWidth) << line;
+    }
+  }
+}
+
+/// Whether some line tells what to do: below the message of a command, or as `next`.
+bool HasCure(const std::string& screen) {
+  static const std::regex kCure(R"((^|\n)  (next  +|[a-z])\S)");
+  return std::regex_search(screen, kCure);
+}
+
+/// What every screen of trouble has to be.
+void ExpectToHelp(const Scene& scene, const std::string& screen) {
+  SCOPED_TRACE(scene.name + "\n" + screen);
+  EXPECT_THAT(screen, AnyOf(HasSubstr(scene.name), HasSubstr(scene.zone), HasSubstr(scene.type)))
+      << "the thing";
+  EXPECT_TRUE(HasCure(screen)) << "the cure";
+  EXPECT_THAT(screen, AllOf(Not(HasSubstr("{\"")), Not(HasSubstr("@type")), Not(HasSubstr("\":"))))
+      << "no JSON";
+  EXPECT_THAT(screen, AllOf(Not(HasSubstr("<html")), Not(HasSubstr("EID"))));
+}
+
+class ErrorScreens : public testing::Test {
+ protected:
+  void SetUp() override {
+    ASSERT_TRUE(base::WriteFileAtomic(place_.path() / "token", kToken).ok());
+    for (const Scene& scene : scenes_) {
+      const std::string text =
+          JobText(scene, cloud_.EndpointOf(scene.name), (place_.path() / "token").string());
+      ASSERT_TRUE(base::WriteFileAtomic(place_.path() / FileOf(scene), text).ok());
+    }
+    place_.StartController({"--poll", "1"});
+  }
+
+  static std::map<std::string, Trouble> TroublesOf(const std::vector<Scene>& scenes) {
+    std::map<std::string, Trouble> troubles;
+    for (const Scene& scene : scenes) troubles[scene.name] = scene.trouble;
+    return troubles;
+  }
+
+  /// The screen of a terminal of 80 columns without colours, in the folder of the job files.
+  Ran OnScreen(std::vector<std::string> args) {
+    std::vector<std::string> argv = {"env",
+                                     "-C",
+                                     place_.path().string(),
+                                     "TERM=dumb",
+                                     "COLUMNS=" + std::to_string(kWidth),
+                                     "ASAN_OPTIONS=detect_leaks=0",
+                                     std::string(JOBMAN_BIN_DIR) + "/jobman",
+                                     "--home",
+                                     place_.home().string()};
+    argv.insert(argv.end(), args.begin(), args.end());
+    Ran ran = AnswerOnTerminal(std::move(argv), "\x1f", "");  // nobody asks that
+    ran.out = base::ReplaceAll(std::move(ran.out), "\r\n", "\n");
+    return ran;
+  }
+
+  /// The job files of most scenes at once; the cloud is not asked before.
+  void CreateTheOthers() {
+    std::vector<std::string> args = {"create", "--no-preflight"};
+    for (const Scene& scene : scenes_) {
+      if (IsOfTheCommand(scene) || IsNoted(scene)) continue;
+      args.push_back((place_.path() / FileOf(scene)).string());
+    }
+    const Ran ran = place_.Jobman(args);
+    ASSERT_EQ(ran.code, 0) << ran.All();
+  }
+  /// `create` by itself; its screen.
+  void CreateAlone(const Scene& scene) {
+    const Ran ran = OnScreen({"create", FileOf(scene)});
+    ExpectToFit(ran.out);
+    EXPECT_EQ(ran.code == 0, IsNoted(scene)) << ran.out;
+    if (!IsNoted(scene)) ExpectToHelp(scene, ran.out);
+    created_[scene.name] =
+        Steady(ran.out, cloud_.address()) + "exit code " + std::to_string(ran.code) + "\n";
+  }
+
+  /// The rows of `why` by job.
+  std::map<std::string, Json> Whys() {
+    std::vector<std::string> args = {"--json", "why"};
+    args.insert(args.end(), jobs_.begin(), jobs_.end());
+    const auto json = base::ParseJson(place_.Jobman(args).out);
+    std::map<std::string, Json> rows;
+    if (!json.ok()) return rows;
+    for (const Json& row : GetMember(*json, "jobs")) rows[GetString(row, "name")] = row;
+    return rows;
+  }
+  static bool HasFact(const Json& why, const std::string& begin) {
+    const Json& facts = GetMember(why, "facts");
+    return std::any_of(facts.begin(), facts.end(), [&](const Json& fact) {
+      return fact.is_string() && base::Contains(fact.get<std::string>(), begin);
+    });
+  }
+  /// Whether the error has arrived, and what followed is over.
+  static bool IsTold(const Scene& scene, const Json& why) {
+    const std::string state = GetString(why, "state");
+    switch (scene.trouble.met) {
+      case Met::kOffer:
+        return true;
+      case Met::kList:
+        return HasFact(why, "the cloud has refused for ");
+      case Met::kEverything:
+        return HasFact(why, "the cloud has not answered for ");
+      case Met::kDelete:
+        return HasFact(why, "the cloud has refused to delete ");
+      case Met::kCreate:
+      case Met::kTaken:
+      case Met::kOperation:
+      case Met::kQueued:
+        return (state == "BACKOFF" || state == "FAILED") && !HasFact(why, "slice ");
+    }
+    return false;
+  }
+  void AwaitErrors() {
+    std::string missing;
+    place_.Until(
+        "every error to be told",
+        [&] {
+          auto whys = Whys();
+          missing.clear();
+          for (const Scene& scene : scenes_) {
+            const Json& why = whys[scene.name];
+            if (!IsTold(scene, why)) missing += scene.name + ": " + why.dump() + "\n";
+          }
+          return missing.empty();
+        },
+        60);
+    EXPECT_EQ(missing, "");
+  }
+
+  /// Slices that are being created are deleted.
+  void DeleteSome() {
+    std::vector<std::string> args = {"delete", "--yes"};
+    for (const Scene& scene : scenes_) {
+      if (scene.trouble.met == Met::kDelete) args.push_back(scene.name);
+    }
+    place_.Until(
+        "the slices to be there",
+        [&] {
+          auto whys = Whys();
+          return std::all_of(args.begin() + 2, args.end(), [&](const std::string& job) {
+            return GetString(whys[job], "state") == "PROVISIONING";
+          });
+        },
+        60);
+    const Ran ran = place_.Jobman(args);
+    EXPECT_EQ(ran.code, 0) << ran.All();
+  }
+
+  /// The exit codes with which jobs that have failed end `wait`.
+  std::map<std::string, int> ExitCodes() {
+    std::vector<std::string> args = {"--json", "wait"};
+    for (const auto& [name, why] : Whys()) {
+      if (GetString(why, "state") == "FAILED") args.push_back(name);
+    }
+    const auto json = base::ParseJson(place_.Jobman(args).out);
+    std::map<std::string, int> codes;
+    if (!json.ok()) return codes;
+    for (const Json& row : GetMember(*json, "jobs")) {
+      codes[GetString(row, "name")] = static_cast<int>(base::GetInt(row, "exit_code"));
+    }
+    return codes;
+  }
+
+  Place place_;
+  const std::vector<Scene> scenes_ = AllScenes();
+  ErrorCloud cloud_{TroublesOf(scenes_)};
+  std::vector<std::string> jobs_ = {};               ///< names of those that are created
+  std::map<std::string, std::string> created_ = {};  ///< screens of `create`, by job
+};
+
+/// Below a head of each scene: its screens.
+std::string Page(const std::vector<Scene>& scenes,
+                 const std::map<std::string, std::string>& created,
+                 const std::map<std::string, std::string>& whys,
+                 const std::map<std::string, int>& codes) {
+  std::string page = "What the user sees of each error that the Cloud TPU API is known to give.\n";
+  for (const Scene& scene : scenes) {
+    page += "\n## " + scene.name + "\n" + scene.about + "\nMet by " + WordsOf(scene.trouble.met);
+    if (scene.trouble.http_status != 200) {
+      page += ": HTTP status " + std::to_string(scene.trouble.http_status);
+    }
+    page += ".\n";
+    if (const auto found = created.find(scene.name); found != created.end()) {
+      page += "\n$ jobman create " + FileOf(scene) + "\n" + found->second;
+    }
+    if (const auto found = whys.find(scene.name); found != whys.end()) {
+      page += "\n$ jobman why " + scene.name + "\n" + found->second;
+    }
+    if (const auto found = codes.find(scene.name); found != codes.end()) {
+      page +=
+          "\n$ jobman wait " + scene.name + "\nexit code " + std::to_string(found->second) + "\n";
+    }
+  }
+  return page;
+}
+
+void ExpectPage(const std::string& page) {
+  const auto path = std::filesystem::path(JOBMAN_SOURCE_DIR) / "tests/golden/data/cloud_errors.txt";
+  if (std::getenv("JOBMAN_BLESS") != nullptr) {
+    std::ofstream(path, std::ios::binary) << page;
+    return;
+  }
+  std::ifstream file(path, std::ios::binary);
+  ASSERT_TRUE(file) << path << " is missing: JOBMAN_BLESS=1 writes it";
+  const std::string expected{std::istreambuf_iterator<char>(file), {}};
+  EXPECT_EQ(page, expected) << "JOBMAN_BLESS=1 accepts what is printed now";
+}
+
+TEST_F(ErrorScreens, NameTheThingTheCauseAndTheCure) {
+  ASSERT_NO_FATAL_FAILURE(CreateTheOthers());
+  for (const Scene& scene : scenes_) {
+    if (IsOfTheCommand(scene) || IsNoted(scene)) CreateAlone(scene);
+    if (!IsOfTheCommand(scene)) jobs_.push_back(scene.name);
+  }
+  DeleteSome();
+  AwaitErrors();
+
+  // As lines of any length, because durations differ: the page has them as on 80 columns.
+  std::vector<std::string> why = {"why"};
+  why.insert(why.end(), jobs_.begin(), jobs_.end());
+  const std::map<std::string, std::string> told = ByJob(place_.Jobman(why).out);
+  std::map<std::string, std::string> shown;
+  for (const Scene& scene : scenes_) {
+    if (IsOfTheCommand(scene)) continue;
+    const auto found = told.find(scene.name);
+    ASSERT_NE(found, told.end()) << scene.name;
+    ExpectToHelp(scene, found->second);
+    shown[scene.name] = cli::WrapKeys(Steady(found->second, cloud_.address()), kWidth);
+  }
+  const Ran screen = OnScreen(why);
+  EXPECT_EQ(screen.code, 0);
+  ExpectToFit(screen.out);
+  const Ran list = OnScreen({"list"});
+  EXPECT_EQ(list.code, 0) << list.out;
+  ExpectToFit(list.out);
+  ExpectPage(Page(scenes_, created_, shown, ExitCodes()));
+
+  const std::string log = base::ReadFile(place_.home() / "controller.log").value_or("");
+  for (const std::string& text : {screen.out, list.out, log}) {
+    EXPECT_THAT(text, Not(HasSubstr(kToken)));
+  }
+  for (const auto& [name, text] : created_) EXPECT_THAT(text, Not(HasSubstr(kToken))) << name;
+  EXPECT_THAT(cloud_.heard(), testing::Contains(HasSubstr(kToken))) << "it was sent";
+}
+
+}  // namespace
+}  // namespace jobman::test
