@@ -59,10 +59,20 @@ std::string AcceleratorOf(const Json& node) {
   return WordOf(config, "type") + (topology.empty() ? "" : " " + topology);
 }
 
-std::optional<base::Error> FailureOf(const Json& state, const ErrorContext& context) {
+/// Such errors tell a cause but not what it befell: "Reservation not found".
+std::string WithZone(const std::string& what, const ErrorContext& context) {
+  constexpr std::size_t kLongest = 300;
+  return base::Shorten(context.zone.empty() ? what : what + " in " + context.zone, kLongest);
+}
+
+std::optional<base::Error> FailureOf(const Json& state, const std::string& what,
+                                     const ErrorContext& context) {
   if (GetString(state, "state") != "FAILED") return {};
   const Json& status = GetMember(GetMember(state, "failedData"), "error");
-  if (status.is_object()) return ErrorFromStatus(status, StatusOrigin::kQueuedFailed, context);
+  if (status.is_object()) {
+    return ErrorFromStatus(status, StatusOrigin::kQueuedFailed, context)
+        .With(WithZone(what, context));
+  }
   return base::Error{.code = base::Code::kUnknown,
                      .message = "the queued resource failed without a reason from the service"};
 }
@@ -166,7 +176,8 @@ Result<core::QueuedSeen> DecodeQueued(const Json& queued) {
   seen.raw_state = WordOf(state, "state");
   seen.state = seen.raw_state.empty() ? core::QueuedState::kUnspecified
                                       : core::QueuedStateFromName(seen.raw_state);
-  seen.failure = FailureOf(state, {.project = PartAfter(name, "projects"), .zone = seen.zone});
+  seen.failure = FailureOf(state, "queued resource " + seen.id,
+                           {.project = PartAfter(name, "projects"), .zone = seen.zone});
   if (SizeOf(specs) > 0) seen.labels = StringMap(GetMember(GetMember(specs[0], "node"), "labels"));
   seen.create_time = WordOf(queued, "createTime");
   return seen;
@@ -178,11 +189,12 @@ Result<core::OperationSeen> DecodeOperation(const Json& operation) {
   seen.node = PartAfter(GetString(GetMember(operation, "metadata"), "target"), "nodes");
   if (seen.name.empty()) return NoName("operation");
   const Json& status = GetMember(operation, "error");
-  if (status.is_object()) {
-    seen.error = ErrorFromStatus(
-        status, StatusOrigin::kOperation,
-        {.project = PartAfter(seen.name, "projects"), .zone = PartAfter(seen.name, "locations")});
-  }
+  if (!status.is_object()) return seen;
+  const ErrorContext context{.project = PartAfter(seen.name, "projects"),
+                             .zone = PartAfter(seen.name, "locations")};
+  const std::string what = seen.node.empty() ? seen.name : "node " + seen.node;
+  seen.error = ErrorFromStatus(status, StatusOrigin::kOperation, context)
+                   .With(WithZone("the operation on " + what, context));
   return seen;
 }
 

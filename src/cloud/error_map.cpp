@@ -298,9 +298,30 @@ std::string Excerpt(std::string_view body) {
   return base::Shorten(text.starts_with('<') ? TextOfPage(text) : std::string(text), kMost);
 }
 
+/// " (bad gateway)"; for those that programs in front of the service answer with.
+std::string WordsOfHttp(int status) {
+  switch (status) {
+    case 404:
+      return " (not found)";
+    case 429:
+      return " (too many requests)";
+    case 500:
+      return " (internal error)";
+    case 502:
+      return " (bad gateway)";
+    case 503:
+      return " (unavailable)";
+    case 504:
+      return " (gateway timeout)";
+    default:
+      return {};
+  }
+}
+
 /// Of an answer that says nothing itself.
 std::string StatusText(const http::Response& response, Code code, bool is_json) {
-  std::string text = "HTTP status " + std::to_string(response.status);
+  std::string text =
+      "HTTP status " + std::to_string(response.status) + WordsOfHttp(response.status);
   if (code == Code::kUnavailable && response.status < 500)
     text += ", which is not the answer of the Cloud TPU API";
   const std::string said = is_json ? std::string{} : Excerpt(response.body);

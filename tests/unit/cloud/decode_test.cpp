@@ -150,6 +150,7 @@ TEST(DecodeQueued, ReadsTheFailureFromItsState) {
   ASSERT_TRUE(queued->failure.has_value());
   EXPECT_EQ(queued->failure->code, Code::kInternal);
   EXPECT_EQ(queued->failure->reason, Reason::kStockout);
+  EXPECT_EQ(queued->failure->context, std::vector<std::string>{"queued resource q in z"});
 }
 
 TEST(DecodeQueued, HasAFailureEvenWithoutAReason) {
@@ -188,6 +189,14 @@ TEST(DecodeOperation, ReadsAStockout) {
   EXPECT_TRUE(operation->done);
   ASSERT_TRUE(operation->error.has_value());
   EXPECT_EQ(operation->error->reason, Reason::kStockout);
+}
+
+TEST(DecodeOperation, AnErrorNamesTheNode) {
+  const auto operation = DecodeOperation(Parse(R"({"name":"projects/p/locations/z/operations/o",
+      "metadata":{"target":"projects/p/locations/z/nodes/n"},"done":true,
+      "error":{"code":5,"message":"Reservation not found"}})"));
+  ASSERT_TRUE(operation->error.has_value());
+  EXPECT_EQ(operation->error->ToString(), "the operation on node n in z: Reservation not found");
 }
 
 TEST(DecodeHostKeys, ReadsOneMapForEachHost) {

@@ -100,9 +100,11 @@ TEST(ErrorFromResponse, OnlyTheApiSaysThatSomethingIsNotThere) {
   const auto message = [](const char* body) {
     return ErrorFromResponse({.status = 404, .body = body}, kContext).message;
   };
-  EXPECT_EQ(message("<html>"), "HTTP status 404, which is not the answer of the Cloud TPU API");
-  EXPECT_EQ(message("<html>No such page</html>"),
-            "HTTP status 404, which is not the answer of the Cloud TPU API: No such page");
+  EXPECT_EQ(message("<html>"),
+            "HTTP status 404 (not found), which is not the answer of the Cloud TPU API");
+  EXPECT_EQ(
+      message("<html>No such page</html>"),
+      "HTTP status 404 (not found), which is not the answer of the Cloud TPU API: No such page");
 }
 
 TEST(ErrorFromResponse, ShowsThePlainTextOfAPage) {
@@ -111,12 +113,12 @@ TEST(ErrorFromResponse, ShowsThePlainTextOfAPage) {
   };
   EXPECT_EQ(message("<!DOCTYPE html>\n<title>Error 502</title><STYLE>*{margin:0}</STYLE>\n"
                     "<p>Try  again <b>later</b>.<script>if (1<2) {}</script>"),
-            "HTTP status 502: Error 502 Try again later .");
+            "HTTP status 502 (bad gateway): Error 502 Try again later .");
   for (const char* unfinished : {"<", "<style", "<style>*{", "<script", "<p", "<html></html>"}) {
-    EXPECT_EQ(message(unfinished), "HTTP status 502") << unfinished;
+    EXPECT_EQ(message(unfinished), "HTTP status 502 (bad gateway)") << unfinished;
   }
   EXPECT_EQ(message("<p>" + std::string(300, 'x')),
-            "HTTP status 502: " + std::string(200, 'x') + "...");
+            "HTTP status 502 (bad gateway): " + std::string(200, 'x') + "...");
 }
 
 TEST(ErrorFromResponse, ReadsEveryShapeOfBody) {
@@ -124,7 +126,7 @@ TEST(ErrorFromResponse, ReadsEveryShapeOfBody) {
                            R"({"error":{"details":[null,{"@type":1}],"message":5}})"}) {
     const base::Error error = ErrorFromResponse({.status = 503, .body = body}, kContext);
     EXPECT_EQ(error.code, Code::kUnavailable) << body;
-    EXPECT_EQ(error.message, "HTTP status 503") << body;
+    EXPECT_EQ(error.message, "HTTP status 503 (unavailable)") << body;
   }
 }
 
