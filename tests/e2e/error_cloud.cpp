@@ -138,7 +138,7 @@ std::string ErrorCloud::AnswerWell(const Call& call) {
   return Look(call);
 }
 
-/// What is created stays in CREATING, or fails. A taken name is that of a node without our labels.
+/// What is created stays so, or fails. A taken name is that of a node without our labels.
 std::string ErrorCloud::Create(const Call& call) {
   const Trouble& trouble = troubles_.at(call.trouble);
   const bool taken = trouble.met == Met::kTaken;
@@ -148,8 +148,10 @@ std::string ErrorCloud::Create(const Call& call) {
   const auto sent = base::ParseJson(call.body);
   Json resource = sent.ok() && !taken ? *sent : Json::object();
   resource["name"] = name;
-  if (queued) {
+  if (queued && trouble.met == Met::kQueued) {
     resource["state"] = {{"state", "FAILED"}, {"failedData", {{"error", trouble.body}}}};
+  } else if (queued) {
+    resource["state"] = {{"state", "PROVISIONING"}};
   } else {
     resource["state"] = taken ? "READY" : "CREATING";
   }

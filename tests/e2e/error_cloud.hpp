@@ -16,7 +16,7 @@ enum class Met {
   kOperation,   ///< the operation of an accepted request
   kQueued,      ///< the state of the queued resource
   kList,        ///< the lists of nodes and queued resources
-  kDelete,      ///< the delete of a node that is being created
+  kDelete,      ///< the delete of a slice that is being created
   kEverything,  ///< every call
 };
 

@@ -55,7 +55,6 @@ std::vector<Met> WhereMet(const std::string& file, const std::string& origin) {
       {"bad_zone", {Met::kOffer, Met::kCreate}},
       {"conflict", {Met::kDelete}},
       {"internal", {Met::kEverything}},
-      {"not_found", {Met::kOffer, Met::kCreate}},
       {"permission", {Met::kOffer, Met::kCreate, Met::kList, Met::kDelete}},
       {"queued_needs_force", {Met::kDelete}},
       {"scope", {Met::kOffer, Met::kCreate}},
@@ -165,16 +164,20 @@ std::string FileOf(const Scene& scene) {
   return scene.name + ".yaml";
 }
 
+/// The body about a queued resource is for one; the other deletes are of nodes.
+bool IsQueued(const Scene& scene) {
+  const Met met = scene.trouble.met;
+  if (met == Met::kDelete) return scene.name.starts_with("queued");
+  return met == Met::kOffer || met == Met::kCreate || met == Met::kQueued;
+}
+
 /// A wait of weeks after a refusal, so that the screens are those of the first one.
 std::string JobText(const Scene& scene, const std::string& endpoint, const std::string& token) {
-  const Met met = scene.trouble.met;
-  const bool queued = met == Met::kCreate || met == Met::kQueued || met == Met::kOffer;
-  return "job: {name: " + scene.name + "}\ncloud: {endpoint: \"" + endpoint +
-         "\", token_file: " + token +
-         "}\ntpu: {project: my-project, pricing: spot, accelerator: " + scene.type +
-         ", zone: " + scene.zone +
-         ", allocation_mode: " + (queued ? "queued-resources" : "tpu-vm") +
-         "}\nretries: {backoff: 1000h, backoff_cap: 1000h}\ncommand: {cmd: \"true\"}\n";
+  const std::string mode = IsQueued(scene) ? "queued-resources" : "tpu-vm";
+  return "job: {name: " + scene.name + "}\ncloud:\n  endpoint: " + endpoint +
+         "\n  token_file: " + token + "\ntpu:\n  project: my-project\n  zone: " + scene.zone +
+         "\n  accelerator: " + scene.type + "\n  pricing: spot\n  allocation_mode: " + mode +
+         "\nretries: {backoff: 1000h, backoff_cap: 1000h}\ncommand: {cmd: \"true\"}\n";
 }
 
 /// Durations and the server's port differ from run to run.
@@ -211,18 +214,25 @@ void ExpectToFit(const std::string& screen) {
   }
 }
 
-/// Whether some line tells what to do: below the message of a command, or as `next`.
-bool HasCure(const std::string& screen) {
-  static const std::regex kCure(R"((^|\n)  (next  +|[a-z])\S)");
-  return std::regex_search(screen, kCure);
+/// Whether a line tells what to do: of `why` as "next", of `create` below its message.
+bool HasCure(const Scene& scene, const std::string& screen) {
+  static const std::regex kOfWhy(R"(\n  next  +\S)");
+  static const std::regex kOfCreate(R"(\n  [a-z])");
+  return std::regex_search(screen, IsOfTheCommand(scene) ? kOfCreate : kOfWhy);
+}
+
+/// What is beyond the name of the job, which its user knows.
+std::string WithoutHead(const Scene& scene, const std::string& screen) {
+  return IsOfTheCommand(scene) ? screen : screen.substr(std::min(screen.find('\n'), screen.size()));
 }
 
 /// What every screen of trouble has to be.
 void ExpectToHelp(const Scene& scene, const std::string& screen) {
   SCOPED_TRACE(scene.name + "\n" + screen);
-  EXPECT_THAT(screen, AnyOf(HasSubstr(scene.name), HasSubstr(scene.zone), HasSubstr(scene.type)))
+  EXPECT_THAT(WithoutHead(scene, screen),
+              AnyOf(HasSubstr(scene.zone), HasSubstr(scene.type), HasSubstr("my-project")))
       << "the thing";
-  EXPECT_TRUE(HasCure(screen)) << "the cure";
+  EXPECT_TRUE(HasCure(scene, screen)) << "the cure";
   EXPECT_THAT(screen, AllOf(Not(HasSubstr("{\"")), Not(HasSubstr("@type")), Not(HasSubstr("\":"))))
       << "no JSON";
   EXPECT_THAT(screen, AllOf(Not(HasSubstr("<html")), Not(HasSubstr("EID"))));
@@ -293,10 +303,10 @@ class ErrorScreens : public testing::Test {
     for (const Json& row : GetMember(*json, "jobs")) rows[GetString(row, "name")] = row;
     return rows;
   }
-  static bool HasFact(const Json& why, const std::string& begin) {
+  static bool HasFact(const Json& why, const std::string& part) {
     const Json& facts = GetMember(why, "facts");
     return std::any_of(facts.begin(), facts.end(), [&](const Json& fact) {
-      return fact.is_string() && base::Contains(fact.get<std::string>(), begin);
+      return fact.is_string() && base::Contains(fact.get<std::string>(), part);
     });
   }
   /// Whether the error has arrived, and what followed is over.
@@ -416,9 +426,13 @@ void ExpectPage(const std::string& page) {
 }
 
 TEST_F(ErrorScreens, NameTheThingTheCauseAndTheCure) {
+  // What takes longest comes first: calls that are tried again.
+  for (const Scene& scene : scenes_) {
+    if (IsNoted(scene)) CreateAlone(scene);
+  }
   ASSERT_NO_FATAL_FAILURE(CreateTheOthers());
   for (const Scene& scene : scenes_) {
-    if (IsOfTheCommand(scene) || IsNoted(scene)) CreateAlone(scene);
+    if (IsOfTheCommand(scene)) CreateAlone(scene);
     if (!IsOfTheCommand(scene)) jobs_.push_back(scene.name);
   }
   DeleteSome();
