@@ -30,8 +30,8 @@ std::string QuotaHint(About about, const ErrorContext& context) {
 
 std::string PermissionHint(About about, const ErrorContext& context) {
   if (about == About::kTokenScope) {
-    return "log in with the scope https://www.googleapis.com/auth/cloud-platform, which the token "
-           "lacks: gcloud auth login, or the access scopes of the machine that jobman runs on";
+    return "log in again with gcloud auth login, or give the machine that jobman runs on the "
+           "access scope https://www.googleapis.com/auth/cloud-platform";
   }
   if (about == About::kQuotaProject) {
     return "this is about the project that pays for requests, which GOOGLE_CLOUD_QUOTA_PROJECT or "
@@ -91,9 +91,8 @@ std::string HintFor(Code code, Reason reason, About about, const ErrorContext& c
              "at " +
              QuotaPage(context);
     case Reason::kRateLimit:
-      return "wait: the limit is one per minute, and other programs that use the same project "
-             "count "
-             "too";
+      return "wait: such limits are for a minute, and other programs that use the same project "
+             "count too";
     case Reason::kPermission:
       return PermissionHint(about, context);
     case Reason::kApiDisabled:

@@ -318,12 +318,16 @@ std::string WordsOfHttp(int status) {
   }
 }
 
+/// See CodeOf().
+bool IsNotTheApi(const http::Response& response, Code code) {
+  return code == Code::kUnavailable && response.status < 500;
+}
+
 /// Of an answer that says nothing itself.
 std::string StatusText(const http::Response& response, Code code, bool is_json) {
   std::string text =
       "HTTP status " + std::to_string(response.status) + WordsOfHttp(response.status);
-  if (code == Code::kUnavailable && response.status < 500)
-    text += ", which is not the answer of the Cloud TPU API";
+  if (IsNotTheApi(response, code)) text += ", which is not the answer of the Cloud TPU API";
   const std::string said = is_json ? std::string{} : Excerpt(response.body);
   return said.empty() ? text : text + ": " + said;
 }
@@ -356,9 +360,13 @@ Error ErrorFromResponse(const http::Response& response, const ErrorContext& cont
   const auto parsed = base::ParseJson(response.body);
   const Json& error = parsed ? GetMember(*parsed, "error") : base::GetMember(Json(), "");
   Told told = Read(error, CodeOf(response, error));
-  if (told.message.empty()) told.message = StatusText(response, told.code, parsed.ok());
+  const bool mute = told.message.empty();
+  if (mute) told.message = StatusText(response, told.code, parsed.ok());
   const auto retry_after = RetryAfter(response.headers, told);
   Error classified = Classify(told, false, context);
+  if (mute && IsNotTheApi(response, told.code)) {
+    classified.hint = "check --endpoint, cloud.endpoint and what proxies are in between";
+  }
   classified.retry_after = retry_after;
   return classified;
 }

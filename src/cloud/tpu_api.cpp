@@ -2,6 +2,7 @@
 
 #include <set>
 
+#include "cloud/error_hints.hpp"
 #include "jobman/base/strings.hpp"
 #include "jobman/cloud/error_map.hpp"
 
@@ -35,7 +36,8 @@ std::string EncodeName(const std::string& name) {
 
 Error Incomplete(const std::string& path, const std::string& why) {
   return {.code = base::Code::kUnavailable,
-          .message = "the listing of " + path + " is incomplete: " + why};
+          .message = "the listing of " + path + " is incomplete: " + why,
+          .hint = HintFor(base::Code::kUnavailable, base::Reason::kNone, About::kNothingElse, {})};
 }
 
 /// Not an error that another try could mend.

@@ -97,6 +97,7 @@ TEST(ErrorFromResponse, OnlyTheApiSaysThatSomethingIsNotThere) {
   }
   EXPECT_EQ(code(404, R"({"error":{"code":404,"message":"x"}})"), Code::kNotFound);
   EXPECT_EQ(code(404, R"({"error":{"status":"NOT_FOUND"}})"), Code::kNotFound);
+  EXPECT_THAT(ErrorFromResponse({.status = 404}, kContext).hint, HasSubstr("cloud.endpoint"));
   const auto message = [](const char* body) {
     return ErrorFromResponse({.status = 404, .body = body}, kContext).message;
   };

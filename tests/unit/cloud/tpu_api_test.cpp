@@ -132,6 +132,7 @@ TEST_F(TpuApiTest, AnUnreachableZoneMakesTheListingIncomplete) {
   ASSERT_FALSE(queued.ok());
   EXPECT_EQ(queued.error().code, Code::kUnavailable);
   EXPECT_THAT(queued.error().message, HasSubstr("projects/p/locations/us-east5-a"));
+  EXPECT_THAT(queued.error().hint, HasSubstr("status.cloud.google.com"));
 }
 
 TEST_F(TpuApiTest, AListOfAnotherTypeIsNotAnEmptyListing) {
