@@ -124,13 +124,13 @@ class ErrorScreens : public testing::Test {
     return troubles;
   }
 
-  /// The screen of a terminal of 80 columns without colours, in the folder of the job files.
-  Ran OnScreen(std::vector<std::string> args) {
+  /// The screen of a terminal without colours, in the folder of the job files.
+  Ran OnScreen(std::vector<std::string> args, int width = kWidth) {
     std::vector<std::string> argv = {"env",
                                      "-C",
                                      place_.path().string(),
                                      "TERM=dumb",
-                                     "COLUMNS=" + std::to_string(kWidth),
+                                     "COLUMNS=" + std::to_string(width),
                                      "ASAN_OPTIONS=detect_leaks=0",
                                      std::string(JOBMAN_BIN_DIR) + "/jobman",
                                      "--home",
@@ -324,7 +324,8 @@ TEST_F(ErrorScreens, NameTheThingTheCauseAndTheCure) {
   const Ran list = OnScreen({"list"});
   EXPECT_EQ(list.code, 0) << list.out;
   ExpectToFit(list.out);
-  const std::string rows = Steady(RowsOf(place_.Jobman({"list"}).out), cloud_.address());
+  constexpr int kWide = 3000;
+  const std::string rows = Steady(RowsOf(OnScreen({"list"}, kWide).out), cloud_.address());
   ExpectPage(Page(scenes_, created_, shown, ExitCodes()) +
              "\n## All of them, on a screen that is wide enough\n\n$ jobman list\n" + rows);
 
