@@ -18,6 +18,7 @@
 #include "jobman/client/host_target.hpp"
 #include "jobman/client/times.hpp"
 #include "jobman/ssh/keys.hpp"
+#include "jobman/ssh/try_proxy.hpp"
 
 namespace jobman::client {
 namespace {
@@ -112,7 +113,8 @@ base::Task<std::optional<core::Job>> HeldJob(ports::JobStore* jobs) {
 std::string FirewallCure(const core::Job& job, int port) {
   const core::TpuSpec& tpu = job.spec.tpu;
   if (!tpu.external_ips)
-    return "the slice has internal addresses only: run jobman where its network can be reached";
+    return "the slice has internal addresses only: run jobman where its network can be reached, or "
+           "name the way there: ssh.proxy_jump, ssh.proxy_command";
   const std::string network = tpu.network.empty() ? "default" : tpu.network;
   return fmt::format(
       "usually a firewall: of the network (gcloud compute firewall-rules create allow-ssh "
@@ -150,6 +152,11 @@ base::Task<Finding> CheckHost(CheckupPtr checkup, std::string name) {
   if (!target.ok()) co_return HasFailed(name, target.error());
   const std::string what =
       fmt::format("{}:{}, host 0 of job {}", target->address, target->port, job->name);
+  if (ports::HasProxy(*target)) {
+    auto led = co_await ssh::TryProxy(*target, kCheckLimit);
+    if (led.ok()) co_return IsFine(name, what + ", can be reached through its proxy");
+    co_return HasFailed(name, std::move(led).error().With(what));
+  }
   auto tried = ReachPort(target->address, target->port);
   std::string named = what;
   const auto reached = co_await base::WithTimeout(std::move(tried), kCheckLimit, std::move(named));

@@ -9,6 +9,7 @@
 #include "jobman/base/strings.hpp"
 #include "jobman/base/url.hpp"
 #include "jobman/core/built_in.hpp"
+#include "jobman/core/ssh_way.hpp"
 
 namespace jobman::config {
 namespace {
@@ -163,6 +164,21 @@ Status CheckConfigEntry(Text text) {
   if (("\n" + std::string(text)).find("\n# jobman") == std::string::npos) return base::Ok();
   return base::InvalidArgument("a line begins with \"# jobman\"",
                                "jobman marks its part of ~/.ssh/config with such lines");
+}
+
+/// Empty: none.
+Status CheckProxyJump(Text text) {
+  if (text.empty()) return base::Ok();
+  JM_TRY(core::ParseJumpHosts(text));
+  return base::Ok();
+}
+
+/// Empty: none.
+Status CheckProxyCommand(Text text) {
+  if (text.empty()) return base::Ok();
+  const core::ProxyTokens any;
+  JM_TRY(core::ExpandProxyCommand(text, any));
+  return base::Ok();
 }
 
 /// A folder of the hosts.
@@ -332,6 +348,8 @@ constexpr Form kForms[] = {
     {.path = "ssh.identities[].config_entry", .text = &CheckConfigEntry},
     {.path = "ssh.identities[].private_key", .text = &CheckIdentityFile},
     {.path = "ssh.identities[].public_key", .text = &CheckIdentityFile},
+    {.path = "ssh.proxy_command", .text = &CheckProxyCommand},
+    {.path = "ssh.proxy_jump", .text = &CheckProxyJump},
     {.path = "ssh.tpu_private_key", .text = &CheckIdentityFile},
     {.path = "ssh.tpu_public_key", .text = &CheckIdentityFile},
     {.path = "ssh.user", .text = &CheckLogin},

@@ -127,6 +127,12 @@ void ResolveIdentities(Reader& reader, core::SshSpec& ssh) {
   }
 }
 
+void CheckWay(Reader& reader, const core::SshSpec& ssh) {
+  if (ssh.proxy_jump.empty() || ssh.proxy_command.empty()) return;
+  reader.Complain("ssh.proxy_command", "ssh.proxy_command: ssh.proxy_jump is set too",
+                  "leave one of the two out");
+}
+
 }  // namespace
 
 void ResolveSsh(Reader& reader, core::JobSpec& spec) {
@@ -145,6 +151,7 @@ void ResolveSsh(Reader& reader, core::JobSpec& spec) {
   reader.Complain("ssh.private_key", CheckKey(ssh.private_key));
   CheckPublicKey(reader);
   ResolveIdentities(reader, ssh);
+  CheckWay(reader, ssh);
   if (!reader.Has("ssh.port") && spec.cloud.endpoint == "local") ssh.port = 0;
 }
 

@@ -195,7 +195,14 @@ constexpr KeyRow kRows[] = {
     Among("ssh.host_keys", T::kWord, "first-use|strict", "first-use",
           "Whether a host key that the cloud does not vouch for is pinned when first seen, and "
           "shown in history, or the host refused."),
-    NotYet("ssh.via", T::kText, "Which address to use: external, internal or proxy_jump."),
+    Among("ssh.address", T::kWord, "external|internal", "external",
+          "Which address of the hosts is used; external: where a host has one."),
+    OrEmpty(Key("ssh.proxy_jump", T::kText, "none",
+                "Jump hosts on the way to the hosts, `[user@]host[:port]` with commas between "
+                "them, as OpenSSH's ProxyJump.")),
+    OrEmpty(Key("ssh.proxy_command", T::kText, "none",
+                "A command whose standard input and output are the connection, as OpenSSH's "
+                "ProxyCommand; %h is the host's address, %p its port, %r the login name.")),
     Key("ssh.identities", T::kMaps, "",
         "Keys of this machine that are copied to ~/.ssh of every host."),
     Required("ssh.identities[].private_key", T::kPath, "~/.ssh/id_ed25519", "The private key."),

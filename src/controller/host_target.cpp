@@ -5,14 +5,18 @@ namespace jobman::controller {
 ports::HostTarget TargetOf(const core::Job& job, int host, int default_port) {
   const core::HostAddress& address = job.slice->hosts[static_cast<std::size_t>(host)];
   const core::HostPosition position = core::PositionOf(*job.slice, host);
-  const bool external = job.spec.tpu.external_ips && !address.external.empty();
+  const core::SshSpec& ssh = job.spec.ssh;
+  const bool external = ssh.address == core::AddressChoice::kExternal &&
+                        job.spec.tpu.external_ips && !address.external.empty();
   return {.address = external ? address.external : address.internal,
-          .port = job.spec.ssh.port != 0 ? job.spec.ssh.port : default_port,
-          .user = job.spec.ssh.user,
-          .private_key = job.spec.ssh.private_key,
+          .port = ssh.port != 0 ? ssh.port : default_port,
+          .user = ssh.user,
+          .private_key = ssh.private_key,
           .identity = position.node_uid + "/" + std::to_string(position.host),
-          .strict = job.spec.ssh.host_keys == core::HostKeyRule::kStrict,
-          .forward_agent = job.spec.ssh.agent_forwarding};
+          .strict = ssh.host_keys == core::HostKeyRule::kStrict,
+          .forward_agent = ssh.agent_forwarding,
+          .proxy_jump = ssh.proxy_jump,
+          .proxy_command = ssh.proxy_command};
 }
 
 bool SaysNothingOfKeys(const base::Error& error) {

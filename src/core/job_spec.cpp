@@ -61,6 +61,16 @@ std::string_view HostKeyRuleName(HostKeyRule rule) {
   return {};
 }
 
+std::string_view AddressChoiceName(AddressChoice choice) {
+  switch (choice) {
+    case AddressChoice::kExternal:
+      return "external";
+    case AddressChoice::kInternal:
+      return "internal";
+  }
+  return {};
+}
+
 std::string_view PricingName(Pricing pricing) {
   switch (pricing) {
     case Pricing::kSpot:

@@ -18,6 +18,8 @@
 #include "ssh/agent.hpp"
 #include "ssh/agent_forwarding.hpp"
 #include "ssh/host_keys.hpp"
+#include "ssh/proxy.hpp"
+#include "ssh/way.hpp"
 
 namespace jobman::ssh {
 namespace {
@@ -68,6 +70,29 @@ Task<Result<std::shared_ptr<base::UniqueFd>>> OpenSocket(ports::HostTarget targe
   if (failed) co_return FromConnect(Endpoint(target.address, target.port), failed.value());
   SetSocketOptions(fd->get());
   co_return fd;
+}
+
+/// An open connection, and the child process that carries it, if any.
+struct Line {
+  std::shared_ptr<base::UniqueFd> socket = {};
+  std::shared_ptr<ProxyProcess> proxy = {};
+};
+
+Task<Result<Line>> OpenLine(ports::HostTarget target, SshOptions options) {
+  Line line;
+  if (HasProxy(target)) {
+    JM_CO_ASSIGN_OR_RETURN(line.proxy, co_await OpenProxy(target, options.proxy_timeout));
+    line.socket = std::make_shared<base::UniqueFd>(line.proxy->TakeSocket());
+    co_return line;
+  }
+  const std::string endpoint = EndpointOf(target);
+  const auto limit = options.connect_timeout;
+  auto socket = co_await base::WithTimeout(OpenSocket(target), limit, endpoint);
+  if (!socket.ok() && socket.error().code == base::Code::kDeadlineExceeded)
+    co_return TimedOut(endpoint, "no answer within " + base::FormatDuration(limit));
+  if (!socket.ok()) co_return std::move(socket).error();
+  line.socket = *socket;
+  co_return line;
 }
 
 // AES-GCM first: it is the cheapest with the processor's AES instructions.
@@ -182,17 +207,15 @@ Task<Status> CheckAndPin(SessionPtr session, ports::HostTarget target,
 }  // namespace
 
 Task<Result<SessionPtr>> Connect(ports::HostTarget target, std::shared_ptr<Connector> connector) {
-  const auto limit = connector->options.connect_timeout;
   ports::HostKeyStore* const host_keys = connector->host_keys;
-  const std::string endpoint = Endpoint(target.address, target.port);
+  const std::string endpoint = EndpointOf(target);
   Counted counted(connector->connections);
-  auto socket = co_await base::WithTimeout(OpenSocket(target), limit, endpoint);
-  if (!socket.ok() && socket.error().code == base::Code::kDeadlineExceeded)
-    co_return TimedOut(endpoint, "no answer within " + base::FormatDuration(limit));
-  if (!socket.ok()) co_return std::move(socket).error();
+  JM_CO_ASSIGN_OR_RETURN(Line line, co_await OpenLine(target, connector->options));
   const auto executor = co_await asio::this_coro::executor;
   auto session =
-      std::make_shared<Session>(executor, endpoint, std::move(**socket), std::move(counted));
+      std::make_shared<Session>(executor, endpoint, std::move(*line.socket), std::move(counted));
+  const std::weak_ptr<ProxyProcess> proxy = line.proxy;
+  session->Carry(std::move(line.proxy));
   JM_CO_ASSIGN_OR_RETURN(const auto known, co_await host_keys->PinnedKey(target.identity));
   JM_CO_TRY(Configure(session->raw(), target, known));
   session->LendSocket();
@@ -203,6 +226,10 @@ Task<Result<SessionPtr>> Connect(ports::HostTarget target, std::shared_ptr<Conne
   const auto agent = base::GetEnv("SSH_AUTH_SOCK");
   if (target.forward_agent && agent) ForwardAgent(executor, session, *agent);
   session->StartServing();
+  if (const auto carrier = proxy.lock()) {
+    const std::weak_ptr<Session> watched = session;
+    base::Spawn(executor, carrier->scope(), KeepAlive(watched, connector->options.proxy_silence));
+  }
   if (!session->alive()) co_return session->BrokenError();  // it hung up right after the login
   base::Log(base::LogLevel::kDebug, "ssh", "connected to {}", endpoint);
   co_return session;

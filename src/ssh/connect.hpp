@@ -16,8 +16,8 @@ struct Connector {
   std::shared_ptr<int> connections = std::make_shared<int>(0);  ///< see Counted
 };
 
-/// One try: TCP within the connect timeout; key exchange, host key and login within the login
-/// timeout.
+/// One try: TCP, or a proxy's answer, within its timeout; key exchange, host key and login within
+/// the login timeout.
 Task<base::Result<std::shared_ptr<Session>>> Connect(ports::HostTarget target,
                                                      std::shared_ptr<Connector> connector);
 

@@ -3,6 +3,7 @@
 #include "jobman/base/handle.hpp"
 #include "jobman/base/strings.hpp"
 #include "ssh/error_map.hpp"
+#include "ssh/way.hpp"
 
 namespace jobman::ssh {
 namespace {
@@ -66,7 +67,7 @@ std::string HostKeyAlgorithms(const ports::HostTarget& target,
 
 Result<std::string> CheckHostKey(ssh_session session, const ports::HostTarget& target,
                                  const std::optional<std::string>& pinned) {
-  const std::string endpoint = Endpoint(target.address, target.port);
+  const std::string endpoint = EndpointOf(target);
   JM_ASSIGN_OR_RETURN(std::string shown, ServerKey(session));
   if (!target.vouched_keys.empty()) {
     const auto vouched = target.vouched_keys.find(TypeOf(shown));

@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "jobman/base/strings.hpp"
+#include "ssh/way.hpp"
 
 namespace jobman::ssh {
 namespace {
@@ -20,17 +21,6 @@ std::string AliasOf(const ports::HostTarget& target) {
   std::replace_if(
       alias.begin(), alias.end(), [](char c) { return !IsNameByte(c); }, '-');
   return alias;
-}
-
-/// The address came from the API, and a ProxyCommand of the user's ssh_config may give it to a
-/// shell.
-base::Status CheckAddress(const std::string& address) {
-  const bool clean = std::all_of(address.begin(), address.end(), [](char c) {
-    return IsNameByte(c) || c == ':';  // IPv6
-  });
-  if (clean && !address.empty() && address.front() != '-') return base::Ok();
-  return base::InvalidArgument("\"" + address + "\" is not the address of a host",
-                               "the cloud named it: see jobman show");
 }
 
 Result<std::vector<std::string>> KeysOf(const ports::HostTarget& target,
@@ -89,6 +79,11 @@ Result<std::vector<std::string>> OpenSshArguments(const ports::HostTarget& targe
   if (std::filesystem::exists(target.private_key, ignored)) {
     option("IdentitiesOnly=yes");
     option("IdentityFile=" + ConfigPath(target.private_key));
+  }
+  if (HasProxy(target)) {
+    // The client would take what is left of % for its own tokens.
+    JM_ASSIGN_OR_RETURN(const std::string proxy, ProxyCommandOf(target));
+    option("ProxyCommand=" + base::ReplaceAll(proxy, "%", "%%"));
   }
   if (target.forward_agent) words.push_back("-A");
   // Else the client takes options after the address, too, such as -oProxyCommand=...

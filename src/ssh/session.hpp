@@ -56,6 +56,9 @@ class Session : public std::enable_shared_from_this<Session> {
   ssh_session raw() const { return session_.get(); }
   const std::string& endpoint() const { return endpoint_; }
 
+  /// Keeps what carries the connection, such as a child process, until its last descriptor is
+  /// closed.
+  void Carry(std::shared_ptr<void> carrier) { carrier_ = std::move(carrier); }
   /// Gives the socket to libssh. Before the first ssh_connect().
   void LendSocket();
   /// Call after the login: from now on the session handles packets by itself.
@@ -95,6 +98,7 @@ class Session : public std::enable_shared_from_this<Session> {
   void TellUnusable();
 
   Counted counted_;
+  std::shared_ptr<void> carrier_ = {};
   std::string endpoint_;
   base::UniqueFd socket_;
   ssh_counter_struct counter_ = {};

@@ -20,6 +20,7 @@ std::string NameOf(const ports::HostTarget& target) {
   std::string name = MachinePrefix(target.identity) +
                      fmt::format("{}\n{}\n{}\n{}\n{}", target.address, target.port, target.user,
                                  target.private_key, target.forward_agent ? "with agent" : "");
+  name += "\n" + target.proxy_jump + "\n" + target.proxy_command;
   for (const auto& [type, key] : target.vouched_keys) name += "\n" + type + " " + key;
   return name;
 }

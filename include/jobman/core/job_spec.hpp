@@ -100,6 +100,11 @@ enum class HostKeyRule {
   kFirstUse,  ///< the first one seen is pinned
   kStrict,    ///< the host is not logged in to
 };
+/// Which address of a host is used: `ssh.address`.
+enum class AddressChoice {
+  kExternal,  ///< the external one; a host without one is reached at its internal one
+  kInternal,
+};
 /// A key of this machine that the hosts get: in ~/.ssh, under its own file's name. It is read when
 /// a run starts, and stored nowhere else.
 struct Identity {
@@ -121,6 +126,12 @@ struct SshSpec {
   std::string private_key = {};  ///< path; never empty in a resolved spec
   int port = 22;                 ///< 0: the port that the local simulator reports
   HostKeyRule host_keys = HostKeyRule::kFirstUse;
+  AddressChoice address = AddressChoice::kExternal;
+  /// Jump hosts, "[user@]host[:port]" with commas between them; empty: none.
+  std::string proxy_jump = {};
+  /// A command whose standard input and output are the connection; empty: none. At most one of
+  /// these two is set.
+  std::string proxy_command = {};
   std::vector<Identity> identities = {};
   bool host_to_host = false;  ///< the hosts reach each other by ssh, with a key of the job's own
   bool agent_forwarding = false;  ///< the hosts may use the ssh-agent of this machine
@@ -129,6 +140,9 @@ struct SshSpec {
     field("private_key", &SshSpec::private_key);
     field("port", &SshSpec::port);
     field("host_keys", &SshSpec::host_keys);
+    field("address", &SshSpec::address);
+    field("proxy_jump", &SshSpec::proxy_jump);
+    field("proxy_command", &SshSpec::proxy_command);
     field("identities", &SshSpec::identities);
     field("host_to_host", &SshSpec::host_to_host);
     field("agent_forwarding", &SshSpec::agent_forwarding);
@@ -469,6 +483,7 @@ struct JobSpec {
 std::string_view AllocationModeName(AllocationMode mode);
 std::string_view PricingName(Pricing pricing);
 std::string_view HostKeyRuleName(HostKeyRule rule);
+std::string_view AddressChoiceName(AddressChoice choice);
 std::string_view WatchdogActionName(WatchdogAction action);
 std::string_view SliceUseName(SliceUse use);
 /// What a worker waits for: "a task of /home/ada/tasks.yaml", "a submitted task".
@@ -483,6 +498,9 @@ inline std::string_view WordOf(Pricing pricing) {
 }
 inline std::string_view WordOf(HostKeyRule rule) {
   return HostKeyRuleName(rule);
+}
+inline std::string_view WordOf(AddressChoice choice) {
+  return AddressChoiceName(choice);
 }
 inline std::string_view WordOf(WatchdogAction action) {
   return WatchdogActionName(action);

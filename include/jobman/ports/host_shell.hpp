@@ -37,8 +37,16 @@ struct HostTarget {
   std::string unvouched = {};
   /// Whether commands on the host may use the agent of SSH_AUTH_SOCK, if that is set here.
   bool forward_agent = false;
+  /// The way there; at most one of the two. Empty: the address is dialled.
+  std::string proxy_jump = {};     ///< jump hosts, as core::ParseJumpHosts() reads them
+  std::string proxy_command = {};  ///< with tokens, as core::ExpandProxyCommand() reads it
   friend bool operator==(const HostTarget&, const HostTarget&) = default;
 };
+
+/// Whether a child process carries the connection to the host.
+inline bool HasProxy(const HostTarget& target) {
+  return !target.proxy_jump.empty() || !target.proxy_command.empty();
+}
 
 /// Input and output of a command at somebody else's pace: input that arrives while it runs, output
 /// that can only be taken slowly. On the loop's thread.

@@ -11,11 +11,18 @@ namespace jobman::ssh {
 
 inline constexpr base::Duration kConnectTimeout = std::chrono::seconds{10};
 inline constexpr base::Duration kLoginTimeout = std::chrono::seconds{30};
+/// Of a proxy command. Some take seconds of a processor to start, and those of many hosts start at
+/// once: a shorter limit could end all of them, again and again.
+inline constexpr base::Duration kProxyTimeout = std::chrono::seconds{30};
 static_assert(kConnectTimeout < kLoginTimeout, "a host that accepts TCP is up, though maybe slow");
 
 struct SshOptions {
   base::Duration connect_timeout = kConnectTimeout;  ///< TCP; opening a channel
   base::Duration login_timeout = kLoginTimeout;      ///< key exchange and login
+  /// From the start of a proxy command to the host's greeting.
+  base::Duration proxy_timeout = kProxyTimeout;
+  /// Of the other side of a proxy, which is asked for answers: then the connection is broken.
+  base::Duration proxy_silence = std::chrono::seconds{30};
   int connect_window = 64;       ///< handshakes at once; others wait, first come, first served
   int channels_per_session = 8;  ///< commands at once on one connection; sshd allows 10
   PassphraseSource passphrase = EnvironmentPassphrase();
@@ -26,6 +33,10 @@ struct SshOptions {
 /// and shared by the commands on it. A broken one is closed at once, in use or not, and replaced by
 /// the next call. A silent peer is detected within about 30 seconds (TCP keepalive and user
 /// timeout).
+///
+/// A target with a proxy (HostTarget::proxy_jump, proxy_command) is reached through a child process
+/// of its own for each connection, which ends with the connection. The host's key and the login are
+/// the same as without.
 ///
 /// Host keys: if the target brings vouched keys, the host's must be one of them, and it is pinned.
 /// Otherwise it must be the pinned one; the first one seen is pinned.
