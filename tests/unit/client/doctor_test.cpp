@@ -297,6 +297,23 @@ TEST_F(DoctorTest, AHostOfAJobIsReachedOrNot) {
   EXPECT_THAT(finding.cure, HasSubstr("--network=default"));
 }
 
+TEST_F(DoctorTest, AHostIsReachedThroughItsProxyOrNot) {
+  core::Job job = test::WithHosts(test::JobBuilder().Build(), 1);
+  job.slice->hosts[0].internal = "127.0.0.1";
+  job.spec.ssh.address = core::AddressChoice::kInternal;
+  job.spec.ssh.proxy_command = "printf 'SSH-2.0-x\\r\\n'";
+  job.attempt = 1;
+  Put(job);
+  EXPECT_THAT(Find("host").found,
+              EndsWith("host 0 of job train, can be reached through its proxy"));
+  job.spec.ssh.proxy_command = "false";
+  Put(job);
+  const Finding finding = Find("host");
+  EXPECT_EQ(finding.result, Verdict::kFailed);
+  EXPECT_THAT(finding.found, HasSubstr("the proxy command ended before a host answered"));
+  EXPECT_THAT(finding.cure, HasSubstr("run it by hand"));
+}
+
 TEST_F(DoctorTest, TheStateFolderIsShownWithItsDisk) {
   EXPECT_THAT(Find("state folder").found, HasSubstr(", on ext4, "));
   disk_.locks_stay_here = true;

@@ -178,5 +178,25 @@ TEST_F(RunOnHostsTest, TheTargetIsTheJobsOwn) {
   EXPECT_EQ(target->address, job.spec.tpu.external_ips ? "203.0.113.7" : "h0");
 }
 
+TEST_F(RunOnHostsTest, TheJobNamesTheWay) {
+  core::Job job = JobOn(1);
+  job.spec.tpu.external_ips = true;
+  job.slice->hosts[0].external = "203.0.113.7";
+  const auto target = [&] { return TargetOf(Context().paths, job, 0).value(); };
+  EXPECT_EQ(target().address, "203.0.113.7");
+  EXPECT_FALSE(ports::HasProxy(target()));
+  job.spec.ssh.address = core::AddressChoice::kInternal;
+  job.spec.ssh.proxy_jump = "bastion";
+  EXPECT_EQ(target().address, "h0");
+  EXPECT_EQ(target().proxy_jump, "bastion");
+  EXPECT_TRUE(ports::HasProxy(target()));
+  job.spec.ssh.proxy_jump.clear();
+  job.spec.ssh.proxy_command = "nc %h %p";
+  EXPECT_EQ(target().proxy_command, "nc %h %p");
+  job.spec.ssh.address = core::AddressChoice::kExternal;
+  job.slice->hosts[0].external.clear();
+  EXPECT_EQ(target().address, "h0") << "it has no other";
+}
+
 }  // namespace
 }  // namespace jobman::client

@@ -49,6 +49,32 @@ TEST(Load, TheAgentIsForwardedIfTheFileSaysSo) {
   EXPECT_TRUE(MustLoad(RequestOf(file)).spec.ssh.agent_forwarding);
 }
 
+TEST(Load, TheWayToTheHostsIsRead) {
+  const core::SshSpec usual = MustLoad(RequestOf(SmallJob())).spec.ssh;
+  EXPECT_EQ(usual.address, core::AddressChoice::kExternal);
+  EXPECT_EQ(usual.proxy_jump + usual.proxy_command, "");
+  const std::string jump = "ssh: {address: internal, proxy_jump: 'ada@one:2222,two'}\n";
+  const core::SshSpec jumps = MustLoad(RequestOf(SmallJob(jump))).spec.ssh;
+  EXPECT_EQ(jumps.address, core::AddressChoice::kInternal);
+  EXPECT_EQ(jumps.proxy_jump, "ada@one:2222,two");
+  const std::string command = "ssh: {proxy_command: 'helper %h %p --user=%r', proxy_jump: ''}\n";
+  EXPECT_EQ(MustLoad(RequestOf(SmallJob(command))).spec.ssh.proxy_command,
+            "helper %h %p --user=%r");
+}
+
+TEST(Load, ThereIsOneWayToTheHosts) {
+  EXPECT_EQ(ProblemsOf(SmallJob("ssh: {proxy_jump: a, proxy_command: nc %h %p}\n")),
+            "job.yaml:3:37: ssh.proxy_command: ssh.proxy_jump is set too\n"
+            "  3 | ssh: {proxy_jump: a, proxy_command: nc %h %p}\n"
+            "    |                                     ^\n"
+            "  leave one of the two out\n");
+  EXPECT_THAT(ProblemsOf(SmallJob("ssh: {proxy_command: nc %n}\n")),
+              HasSubstr("ssh.proxy_command: \"%n\" is no token of a proxy command"));
+  EXPECT_THAT(ProblemsOf(SmallJob("ssh: {proxy_jump: -oProxyCommand=x}\n")),
+              HasSubstr("ssh.proxy_jump: \"-oProxyCommand=x\" is not a jump host"));
+  EXPECT_THAT(ProblemsOf(SmallJob("ssh: {address: both}\n")), HasSubstr("ssh.address: "));
+}
+
 TEST(Load, BucketsOfOtherRegionsAreAllowedIfTheFileSaysSo) {
   EXPECT_FALSE(MustLoad(RequestOf(SmallJob())).spec.allow_cross_region);
   EXPECT_TRUE(MustLoad(RequestOf(SmallJob("allow_cross_region: true\n"))).spec.allow_cross_region);

@@ -32,10 +32,14 @@ class ValidSpec {
     spec_.cloud.endpoint = Either("https://tpu.googleapis.com", "local");
     MakeLogin(spec_.cloud);
     MakeTpu(spec_.tpu);
-    spec_.ssh = {.user = Name("u"),
-                 .private_key = Path(),
-                 .port = random_.Number(65535),
-                 .identities = std::move(spec_.ssh.identities)};
+    spec_.ssh = {
+        .user = Name("u"),
+        .private_key = Path(),
+        .port = random_.Number(65535),
+        .address = random_.Coin() ? core::AddressChoice::kExternal : core::AddressChoice::kInternal,
+        .proxy_jump = Either("", "ada@[::1]:22, two"),
+        .identities = std::move(spec_.ssh.identities)};
+    if (spec_.ssh.proxy_jump.empty()) spec_.ssh.proxy_command = Name("nc '%h' ${x} %% ");
     for (core::Identity& key : spec_.ssh.identities)
       key.private_key = Path(), key.public_key = Path();
     for (core::SetupStep& step : spec_.setup) {

@@ -1,0 +1,56 @@
+#include "jobman/core/ssh_way.hpp"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+namespace jobman::core {
+namespace {
+
+using testing::HasSubstr;
+
+std::string Expanded(std::string_view command) {
+  const ProxyTokens tokens{.address = "10.0.0.1", .port = 2222, .user = "ada"};
+  const auto text = ExpandProxyCommand(command, tokens);
+  return text.ok() ? *text : "refused: " + text.error().message;
+}
+
+TEST(SshWay, TheTokensOfACommandAreReplaced) {
+  EXPECT_EQ(Expanded("nc %h %p"), "nc 10.0.0.1 2222");
+  EXPECT_EQ(Expanded("x --user=%r '50%%' %%h"), "x --user=ada '50%' %h");
+}
+
+TEST(SshWay, WhatIsNoCommandIsRefused) {
+  EXPECT_EQ(Expanded("nc %n"), "refused: \"%n\" is no token of a proxy command");
+  EXPECT_EQ(Expanded("nc %"), "refused: \"%\" is no token of a proxy command");
+  EXPECT_THAT(Expanded("nc\nrm"), HasSubstr("one line"));
+  EXPECT_THAT(Expanded(std::string_view("a\0b", 3)), HasSubstr("one line"));
+  EXPECT_EQ(Expanded("  "), "refused: there is no command");
+}
+
+TEST(SshWay, JumpHostsAreRead) {
+  const auto jumps = ParseJumpHosts("ada@one.example.org:2222, two ,[::1]:22,eve@[fe80::2]");
+  ASSERT_TRUE(jumps.ok()) << jumps.error().message;
+  ASSERT_EQ(jumps->size(), 4u);
+  EXPECT_EQ((*jumps)[0].user, "ada");
+  EXPECT_EQ((*jumps)[0].host, "one.example.org");
+  EXPECT_EQ((*jumps)[0].port, 2222);
+  EXPECT_EQ((*jumps)[1].user, "");
+  EXPECT_EQ((*jumps)[1].host, "two");
+  EXPECT_EQ((*jumps)[1].port, 0);
+  EXPECT_EQ((*jumps)[2].host, "::1");
+  EXPECT_EQ((*jumps)[2].port, 22);
+  EXPECT_EQ((*jumps)[3].host, "fe80::2");
+  EXPECT_EQ((*jumps)[3].user, "eve");
+}
+
+TEST(SshWay, WhatIsNoJumpHostIsRefused) {
+  for (const std::string text :
+       {"",       ",",       "a,",     "-oProxyCommand=x", "a b", "$(x)", "a;b",   "@a",   "u@",
+        "-u@a",   "a:",      "a:0",    "a:65536",          "a:x", "::1",  "[a]:1", "[::1", "[::1]x",
+        "[::1]:", "ssh://a", "a@b@c d"}) {
+    EXPECT_FALSE(ParseJumpHosts(text).ok()) << text;
+  }
+}
+
+}  // namespace
+}  // namespace jobman::core
