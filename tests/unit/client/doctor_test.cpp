@@ -303,11 +303,11 @@ TEST_F(DoctorTest, AHostIsReachedThroughItsProxyOrNot) {
   job.spec.ssh.address = core::AddressChoice::kInternal;
   job.spec.ssh.proxy_command = "printf 'SSH-2.0-x\\r\\n'";
   job.attempt = 1;
-  Put(job);
+  job = Put(job);
   EXPECT_THAT(Find("host").found,
               EndsWith("host 0 of job train, can be reached through its proxy"));
   job.spec.ssh.proxy_command = "false";
-  Put(job);
+  Change(job);
   const Finding finding = Find("host");
   EXPECT_EQ(finding.result, Verdict::kFailed);
   EXPECT_THAT(finding.found, HasSubstr("the proxy command ended before a host answered"));

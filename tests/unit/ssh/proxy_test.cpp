@@ -23,9 +23,10 @@ constexpr const char* kRelay =
     "echo \"$@\" >> ways\n"
     "echo $$ > pid\n"
     "exec 3<>\"/dev/tcp/$1/$2\" 4<&0 || exit 1\n"
-    "cat <&4 >&3 &\n"
-    "cat <&3\n"
-    "kill $!\n";
+    "cat <&4 >&3 & in=$!\n"
+    "cat <&3 & out=$!\n"
+    "wait -n\n"
+    "kill $in $out\n";
 
 class ProxyTest : public HostShellTest {
  protected:
