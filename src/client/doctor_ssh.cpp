@@ -17,6 +17,8 @@
 #include "jobman/base/strings.hpp"
 #include "jobman/client/host_target.hpp"
 #include "jobman/client/times.hpp"
+#include "jobman/client/vouching.hpp"
+#include "jobman/core/ssh_way.hpp"
 #include "jobman/ssh/keys.hpp"
 #include "jobman/ssh/try_proxy.hpp"
 
@@ -153,7 +155,10 @@ base::Task<Finding> CheckHost(CheckupPtr checkup, std::string name) {
   const std::string what =
       fmt::format("{}:{}, host 0 of job {}", target->address, target->port, job->name);
   if (ports::HasProxy(*target)) {
-    auto led = co_await ssh::TryProxy(*target, kCheckLimit);
+    Vouching vouching(context);
+    ports::HostTarget named = *target;
+    if (core::NamesVm(named.proxy_command)) named = co_await vouching.Complete(*job, 0, named);
+    auto led = co_await ssh::TryProxy(named, kCheckLimit);
     if (led.ok()) co_return IsFine(name, what + ", can be reached through its proxy");
     co_return HasFailed(name, std::move(led).error().With(what));
   }

@@ -6,6 +6,7 @@
 #include "jobman/client/local_cloud.hpp"
 #include "jobman/controller/host_target.hpp"
 #include "jobman/controller/times.hpp"
+#include "jobman/core/ssh_way.hpp"
 
 namespace jobman::client {
 namespace {
@@ -55,10 +56,24 @@ Task<Vouching::Node> Vouching::Ask(core::Job job, core::HostPosition position) {
   }
 }
 
+/// Empty if it is not known.
+Task<std::string> Vouching::NameOf(core::Job job, core::HostPosition position) {
+  if (!names_.contains(position.node_uid) && CheckCloudRuns(context_.paths, job.spec.cloud).ok()) {
+    const auto cloud = co_await context_.open_cloud(context_.paths, job.spec.cloud);
+    if (!cloud.ok()) co_return "";
+    const auto slices = cloud->slices;  // outlives the wait
+    auto names = co_await slices->GetVmNames(job.slice->ref.place, position.node_id);
+    if (names.ok()) names_[position.node_uid] = std::move(*names);
+  }
+  const auto found = names_[position.node_uid].find(position.host);
+  co_return found == names_[position.node_uid].end() ? "" : found->second;
+}
+
 Task<ports::HostTarget> Vouching::Complete(core::Job job, int host, ports::HostTarget target) {
+  const core::HostPosition position = core::PositionOf(*job.slice, host);
+  if (core::NamesVm(target.proxy_command)) target.vm_name = co_await NameOf(job, position);
   const auto pinned = co_await context_.stores.host_keys->PinnedKey(target.identity);
   if (pinned.ok() && *pinned) co_return target;
-  const core::HostPosition position = core::PositionOf(*job.slice, host);
   if (!nodes_.contains(position.node_uid)) {
     Node asked = co_await Ask(job, position);
     nodes_[position.node_uid] = std::move(asked);

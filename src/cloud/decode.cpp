@@ -129,6 +129,16 @@ std::map<std::string, std::string> KeysOf(const Json& attributes) {
   return keys;
 }
 
+/// The host wrote it, and it may become a word of a command.
+bool IsVmName(std::string_view name) {
+  constexpr std::size_t kLongestName = 253;  // RFC 1123, of a host
+  const bool clean = std::all_of(name.begin(), name.end(), [](char c) {
+    return (c >= '0' && c <= '9') || (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '-' ||
+           c == '.';
+  });
+  return clean && !name.empty() && name.front() != '-' && name.size() <= kLongestName;
+}
+
 }  // namespace
 
 std::string LastPart(std::string_view name) {
@@ -206,6 +216,20 @@ std::vector<core::HostKeys> DecodeHostKeys(const Json& reply) {
     if (!keys.keys.empty()) all.push_back(std::move(keys));
   }
   return all;
+}
+
+std::map<int, std::string> DecodeVmNames(const Json& reply) {
+  std::map<int, std::string> names;
+  const Json& hosts = GetMember(reply, "guestAttributes");
+  for (std::size_t host = 0; host < SizeOf(hosts); ++host) {
+    const Json& items = GetMember(GetMember(hosts[host], "queryValue"), "items");
+    for (std::size_t i = 0; i < SizeOf(items); ++i) {
+      const std::string value = GetString(items[i], "value");
+      if (GetString(items[i], "key") != "hostname" || !IsVmName(value)) continue;
+      names[static_cast<int>(host)] = value;
+    }
+  }
+  return names;
 }
 
 }  // namespace jobman::cloud

@@ -234,6 +234,16 @@ Task<Result<std::vector<core::HostKeys>>> TpuApi::GetHostKeys(Place place, std::
   co_return reply.error();
 }
 
+Task<Result<std::map<int, std::string>>> TpuApi::GetVmNames(Place place, std::string node) {
+  // All attributes: gcloud names no path and no namespace either.
+  WireCall call{.method = "POST", .path = PathOf(place, "nodes", node) + ":getGuestAttributes"};
+  call.body = {{"workerIds", Json::array()}};
+  const Result<Json> reply = co_await Call(std::move(call), place);
+  if (reply) co_return DecodeVmNames(*reply);
+  if (reply.error().reason == base::Reason::kNotPublished) co_return std::map<int, std::string>();
+  co_return reply.error();
+}
+
 Task<Result<std::vector<std::string>>> TpuApi::AcceleratorTypes(Place place) {
   std::vector<std::string> types;
   const Take take = WordsInto(types, "type");

@@ -202,7 +202,8 @@ constexpr KeyRow kRows[] = {
                 "them, as OpenSSH's ProxyJump.")),
     OrEmpty(Key("ssh.proxy_command", T::kText, "none",
                 "A command whose standard input and output are the connection, as OpenSSH's "
-                "ProxyCommand; %h is the host's address, %p its port, %r the login name.")),
+                "ProxyCommand; %h is the host's address, %p its port, %r the login name, %n the "
+                "name of its VM.")),
     Key("ssh.identities", T::kMaps, "",
         "Keys of this machine that are copied to ~/.ssh of every host."),
     Required("ssh.identities[].private_key", T::kPath, "~/.ssh/id_ed25519", "The private key."),

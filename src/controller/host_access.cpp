@@ -7,6 +7,7 @@
 #include "jobman/base/log.hpp"
 #include "jobman/controller/host_target.hpp"
 #include "jobman/controller/times.hpp"
+#include "jobman/core/ssh_way.hpp"
 #include "jobman/remote/setup_script.hpp"
 
 namespace jobman::controller {
@@ -45,6 +46,7 @@ base::Task<ports::HostTarget> HostAccess::TargetOf(std::shared_ptr<const core::J
   if (!known) known = std::make_shared<Node>();
   const NodePtr node = known;  // ForgetLostNodes() may drop it during a wait
   node->targets[position.host] = target;
+  if (core::NamesVm(target.proxy_command)) target.vm_name = co_await vms_.Of(job, position);
   for (;;) {
     const auto found = node->keys.find(position.host);
     if (found != node->keys.end()) {
@@ -140,6 +142,7 @@ void HostAccess::ForgetLostNodes(const core::Job& job) {
       continue;
     }
     for (const auto& [host, target] : node->second->targets) ports_.shell->Drop(target);
+    vms_.Forget(node->first);
     node = known->second.erase(node);
   }
   if (known->second.empty()) nodes_.erase(known);

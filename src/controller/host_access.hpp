@@ -5,6 +5,7 @@
 #include <string>
 
 #include "controller/clouds.hpp"
+#include "controller/vm_names.hpp"
 #include "jobman/base/waiters.hpp"
 
 namespace jobman::controller {
@@ -13,7 +14,8 @@ namespace jobman::controller {
 /// cloud vouches for (guest attributes), asked once per node.
 class HostAccess {
  public:
-  HostAccess(const Ports& ports, Clouds& clouds) : ports_(ports), clouds_(clouds) {}
+  HostAccess(const Ports& ports, Clouds& clouds)
+      : ports_(ports), clouds_(clouds), vms_(ports, clouds) {}
 
   /// The target of one host. Never fails: without vouched keys the first key seen is pinned, unless
   /// the cloud could not be asked (HostTarget::first_sight) or the job forbids it (strict). The job
@@ -43,6 +45,7 @@ class HostAccess {
 
   const Ports& ports_;
   Clouds& clouds_;
+  VmNames vms_;
   std::map<core::JobId, std::map<std::string, NodePtr>> nodes_ = {};  ///< by job and Node.uid
 };
 

@@ -62,8 +62,8 @@ base::Result<JumpHost> ParseJump(std::string_view item) {
 
 base::Error BadToken(std::string_view token) {
   return base::InvalidArgument("\"" + std::string(token) + "\" is no token of a proxy command",
-                               "%h is the host's address, %p its port, %r the login name, and %% "
-                               "a single %");
+                               "%h is the host's address, %p its port, %r the login name, %n the "
+                               "name of its VM, and %% a single %");
 }
 
 }  // namespace
@@ -75,6 +75,14 @@ base::Result<std::vector<JumpHost>> ParseJumpHosts(std::string_view text) {
     jumps.push_back(std::move(jump));
   }
   return jumps;
+}
+
+bool NamesVm(std::string_view proxy_command) {
+  for (std::size_t i = 0; i + 1 < proxy_command.size(); ++i) {
+    if (proxy_command[i] != '%') continue;
+    if (proxy_command[++i] == 'n') return true;
+  }
+  return false;
 }
 
 base::Result<std::string> ExpandProxyCommand(std::string_view command, const ProxyTokens& tokens) {
@@ -99,6 +107,8 @@ base::Result<std::string> ExpandProxyCommand(std::string_view command, const Pro
       text += std::to_string(tokens.port);
     } else if (token == "%r") {
       text += tokens.user;
+    } else if (token == "%n") {
+      text += tokens.name;
     } else {
       return BadToken(token);
     }

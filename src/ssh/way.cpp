@@ -40,6 +40,16 @@ base::Result<std::string> JumpCommand(const ports::HostTarget& target) {
   return base::ShellJoin(words);
 }
 
+/// It counts as a host that cannot be reached yet.
+Error NoName(const ports::HostTarget& target) {
+  Error error = Refused(EndpointOf(target), "the name of its VM (%n) is not known");
+  error.hint =
+      "a new host publishes it some seconds after READY (guest attribute hostname); otherwise "
+      "leave "
+      "%n out of ssh.proxy_command";
+  return error;
+}
+
 }  // namespace
 
 std::string EndpointOf(const ports::HostTarget& target) {
@@ -58,8 +68,12 @@ base::Status CheckAddress(const std::string& address) {
 base::Result<std::string> ProxyCommandOf(const ports::HostTarget& target) {
   JM_TRY(CheckAddress(target.address));
   if (!target.proxy_jump.empty()) return JumpCommand(target);
+  if (core::NamesVm(target.proxy_command)) {
+    if (target.vm_name.empty()) return NoName(target);
+    JM_TRY(CheckAddress(target.vm_name));
+  }
   const core::ProxyTokens tokens{
-      .address = target.address, .port = target.port, .user = target.user};
+      .address = target.address, .port = target.port, .user = target.user, .name = target.vm_name};
   return core::ExpandProxyCommand(target.proxy_command, tokens);
 }
 

@@ -30,8 +30,9 @@ constexpr const char* kQueuedCreate = "tpu.projects.locations.queuedResources.cr
 class EveryMethod final : public ports::SliceApi, public ports::Catalog {
  public:
   static constexpr std::array kNames = {
-      "Create",       "Delete",   "ListNodes",   "ListQueued",       "GetNode",         "GetQueued",
-      "GetOperation", "AddLogin", "GetHostKeys", "AcceleratorTypes", "RuntimeVersions", "Zones"};
+      "Create",           "Delete",          "ListNodes", "ListQueued",  "GetNode",
+      "GetQueued",        "GetOperation",    "AddLogin",  "GetHostKeys", "GetVmNames",
+      "AcceleratorTypes", "RuntimeVersions", "Zones"};
 
   explicit EveryMethod(cloud::TpuApi& api) : api_(api) {}
 
@@ -62,6 +63,9 @@ class EveryMethod final : public ports::SliceApi, public ports::Catalog {
   }
   Task<Result<std::vector<core::HostKeys>>> GetHostKeys(Place place, std::string node) override {
     return Noted("GetHostKeys").GetHostKeys(std::move(place), std::move(node));
+  }
+  Task<Result<std::map<int, std::string>>> GetVmNames(Place place, std::string node) override {
+    return Noted("GetVmNames").GetVmNames(std::move(place), std::move(node));
   }
   Task<Result<std::vector<std::string>>> AcceleratorTypes(Place place) override {
     return Noted("AcceleratorTypes").AcceleratorTypes(std::move(place));
@@ -120,6 +124,7 @@ std::vector<MethodCall> Calls() {
        {node, kOperationReply},
        call(&EveryMethod::AddLogin, kLab, a, line)},
       {{"nodes.getGuestAttributes"}, {"{}"}, call(&EveryMethod::GetHostKeys, kLab, a)},
+      {{"nodes.getGuestAttributes"}, {"{}"}, call(&EveryMethod::GetVmNames, kLab, a)},
       {{"acceleratorTypes.list", "acceleratorTypes.list"},
        {page, "{}"},
        call(&EveryMethod::AcceleratorTypes, kLab)},

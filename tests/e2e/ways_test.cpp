@@ -53,6 +53,10 @@ class Ways : public testing::Test {
                        "kill $in $out\n");
     return "bash " + (File("relay")).string() + " %h %p";
   }
+  /// A proxy command without its tokens.
+  static std::string Words(const std::string& command) {
+    return command.substr(0, command.find(" %"));
+  }
   /// The relays that run.
   std::vector<pid_t> Relays() const {
     std::vector<pid_t> running;
@@ -134,6 +138,17 @@ TEST_F(Ways, ThroughAProxyCommandToInternalAddresses) {
 
   EXPECT_EQ(place_.Jobman({"delete", "far", "--wait"}).code, 0);
   EXPECT_TRUE(place_.Until("no relay to be left", [&] { return Relays().empty(); }));
+}
+
+TEST_F(Ways, AProxyCommandMayNameTheVm) {
+  Write("named", "echo \"$3\" >> '" + File("names").string() + "'\nexec " + Words(Relay()) +
+                     " \"$1\" \"$2\"\n");
+  Begin("ssh: {proxy_command: 'bash " + File("named").string() + " %h %p %n'}\n");
+  std::set<std::string> names;
+  for (const std::string& line : base::Split(base::Trim(Text("names")), '\n')) names.insert(line);
+  EXPECT_EQ(names.size(), 2u);
+  EXPECT_FALSE(names.contains(""));
+  GoesOn();
 }
 
 TEST_F(Ways, ThroughAJumpHost) {

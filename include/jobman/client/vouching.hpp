@@ -15,8 +15,9 @@ class Vouching {
  public:
   explicit Vouching(Context context) : context_(std::move(context)) {}
 
-  /// The target with the vouched keys of that host, or without them and why: then only its pinned
-  /// key is accepted or, if the cloud answered and the job allows it, the first one seen.
+  /// The target with the name of its VM, if its proxy command asks for that, and the vouched keys
+  /// of that host, or without them and why: then only its pinned key is accepted or, if the cloud
+  /// answered and the job allows it, the first one seen.
   base::Task<ports::HostTarget> Complete(core::Job job, int host, ports::HostTarget target);
   /// What to tell the user of the keys that were pinned on first use since, in the order of hosts.
   base::Task<std::vector<std::string>> FirstUses();
@@ -37,9 +38,11 @@ class Vouching {
   };
 
   base::Task<Node> Ask(core::Job job, core::HostPosition position);
+  base::Task<std::string> NameOf(core::Job job, core::HostPosition position);
 
   Context context_;
-  std::map<std::string, Node> nodes_ = {};  ///< by uid
+  std::map<std::string, Node> nodes_ = {};                        ///< by uid
+  std::map<std::string, std::map<int, std::string>> names_ = {};  ///< of VMs, by uid and host
   std::map<int, Unknown> unknown_ = {};
 };
 

@@ -33,6 +33,7 @@ class TpuApi final : public ports::SliceApi, public ports::Catalog {
                                              std::string line) override;
   Task<Result<std::vector<core::HostKeys>>> GetHostKeys(core::Place place,
                                                         std::string node) override;
+  Task<Result<std::map<int, std::string>>> GetVmNames(core::Place place, std::string node) override;
 
   Task<Result<std::vector<std::string>>> AcceleratorTypes(core::Place place) override;
   Task<Result<std::vector<std::string>>> RuntimeVersions(core::Place place) override;

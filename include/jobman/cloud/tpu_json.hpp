@@ -1,5 +1,6 @@
 #pragma once
 
+#include <map>
 #include <string>
 #include <vector>
 
@@ -45,6 +46,9 @@ Result<core::QueuedSeen> DecodeQueued(const Json& queued);
 Result<core::OperationSeen> DecodeOperation(const Json& operation);
 /// Response of getGuestAttributes. Entries are in host order; hosts without keys are left out.
 std::vector<core::HostKeys> DecodeHostKeys(const Json& reply);
+/// The names of the VMs of the same response, by the number of the host: key `hostname` of any
+/// namespace. What is no name is left out.
+std::map<int, std::string> DecodeVmNames(const Json& reply);
 
 /// The last part of a resource name: "t1" of "projects/p/locations/z/nodes/t1".
 std::string LastPart(std::string_view name);

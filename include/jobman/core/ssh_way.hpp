@@ -25,9 +25,13 @@ struct ProxyTokens {
   std::string address = {};  ///< %h
   int port = 0;              ///< %p
   std::string user = {};     ///< %r
+  std::string name = {};     ///< %n: of the host's VM
 };
 
-/// The command with its tokens replaced: %h, %p and %r, and %% for one %, as in ssh_config(5).
+/// Whether the command asks for the name of the VM, which the cloud must tell first.
+bool NamesVm(std::string_view proxy_command);
+
+/// The command with its tokens replaced: %h, %p, %r and %n, and %% for one %, as in ssh_config(5).
 /// Nothing is quoted. kInvalidArgument for another token, more than one line, or no command.
 base::Result<std::string> ExpandProxyCommand(std::string_view command, const ProxyTokens& tokens);
 

@@ -40,6 +40,7 @@ struct HostTarget {
   /// The way there; at most one of the two. Empty: the address is dialled.
   std::string proxy_jump = {};     ///< jump hosts, as core::ParseJumpHosts() reads them
   std::string proxy_command = {};  ///< with tokens, as core::ExpandProxyCommand() reads it
+  std::string vm_name = {};        ///< for its %n; empty: not known
   friend bool operator==(const HostTarget&, const HostTarget&) = default;
 };
 

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <map>
 #include <string>
 #include <vector>
 
@@ -39,6 +40,14 @@ class SliceApi {
   /// `hostkeys`. Hosts that published nothing yet are absent.
   virtual Task<Result<std::vector<core::HostKeys>>> GetHostKeys(core::Place place,
                                                                 std::string node) = 0;
+  /// The names of the VMs behind a node, by the number of the host: guest attribute `hostname`,
+  /// which gcloud reads for `tpu-vm ssh --tunnel-through-iap`. Hosts that published none are
+  /// absent.
+  virtual Task<Result<std::map<int, std::string>>> GetVmNames(core::Place /*place*/,
+                                                              std::string /*node*/) {
+    std::map<int, std::string> none;
+    co_return none;
+  }
 };
 
 /// What the cloud offers, for checks before a job is created.

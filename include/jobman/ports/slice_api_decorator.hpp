@@ -1,6 +1,7 @@
 #pragma once
 
 #include <functional>
+#include <map>
 #include <memory>
 #include <string>
 #include <utility>
@@ -74,6 +75,12 @@ class SliceApiDecorator : public SliceApi {
     CallInfo info{.method = "GetHostKeys", .subject = node};
     return Do<std::vector<core::HostKeys>>(
         std::move(info), [this, place, node] { return inner_->GetHostKeys(place, node); });
+  }
+  Task<Result<std::map<int, std::string>>> GetVmNames(core::Place place,
+                                                      std::string node) override {
+    CallInfo info{.method = "GetVmNames", .subject = node};
+    return Do<std::map<int, std::string>>(
+        std::move(info), [this, place, node] { return inner_->GetVmNames(place, node); });
   }
 
  protected:

@@ -106,9 +106,16 @@ class KeyCloud final : public test::FakeSliceApi {
     if (error) co_return *error;
     co_return keys;
   }
+  base::Task<base::Result<std::map<int, std::string>>> GetVmNames(core::Place,
+                                                                  std::string) override {
+    ++asked_names;
+    co_return names;
+  }
   int asked = 0;
+  int asked_names = 0;
   std::optional<base::Error> error = {};
   std::vector<core::HostKeys> keys = {};
+  std::map<int, std::string> names = {};
 };
 
 class VouchingTest : public RunOnHostsTest {
@@ -163,6 +170,21 @@ TEST_F(VouchingTest, FirstUseNeedsAnAnswerAndIsTold) {
   ASSERT_EQ(lines.size(), 1u);
   EXPECT_THAT(lines[0], HasSubstr("host 0: pinned key "));
   EXPECT_THAT(lines[0], HasSubstr("on first use, as the cloud refused to tell it: no IAM role"));
+}
+
+TEST_F(VouchingTest, AProxyCommandThatNamesTheVmGetsItsName) {
+  keys_.names = {{0, "w0"}, {1, "w1"}};
+  ASSERT_TRUE(store_.PinKey("7001/0", "some key").ok());
+  ASSERT_TRUE(store_.PinKey("7001/1", "some key").ok());
+  core::Job job = JobOn(2);
+  Vouching vouching(AtCloud());
+  EXPECT_EQ(Completed(vouching, job)[1].target.vm_name, "");
+  EXPECT_EQ(keys_.asked_names, 0);
+  job.spec.ssh.proxy_command = "helper %n %p";
+  const auto hosts = Completed(vouching, job);
+  EXPECT_EQ(hosts[0].target.vm_name, "w0");
+  EXPECT_EQ(hosts[1].target.vm_name, "w1");
+  EXPECT_EQ(keys_.asked_names, 1) << "once per node";
 }
 
 TEST_F(RunOnHostsTest, TheTargetIsTheJobsOwn) {

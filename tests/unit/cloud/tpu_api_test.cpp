@@ -225,6 +225,21 @@ TEST_F(TpuApiTest, AsksForHostKeys) {
   EXPECT_EQ(Parse(script->requests[0].body), Parse(R"({"queryPath":"hostkeys/","workerIds":[]})"));
 }
 
+TEST_F(TpuApiTest, AsksForTheNamesOfTheVms) {
+  script->Answer(200, R"({"guestAttributes":[
+      {"queryValue":{"items":[{"namespace":"hostkeys","key":"ssh-ed25519","value":"AAAA"},
+                              {"namespace":"a","key":"hostname","value":"t1v-n-0-w-0"}]}},
+      {"queryValue":{"items":[{"namespace":"a","key":"hostname","value":"a;reboot"}]}},
+      {},
+      {"queryValue":{"items":[{"key":"hostname","value":"t1v-n-0-w-3.c.p.internal"}]}}]})");
+  const auto names = loop.Run(api.GetVmNames(kLab, "t1"));
+  ASSERT_TRUE(names.ok()) << names.error().ToString();
+  const std::map<int, std::string> expected{{0, "t1v-n-0-w-0"}, {3, "t1v-n-0-w-3.c.p.internal"}};
+  EXPECT_EQ(*names, expected);
+  EXPECT_THAT(Url(0), testing::EndsWith("/nodes/t1:getGuestAttributes"));
+  EXPECT_EQ(Parse(script->requests[0].body), Parse(R"({"workerIds":[]})"));
+}
+
 TEST_F(TpuApiTest, ALoginIsAddedToTheMetadataThatIsThere) {
   script->Answer(200, R"({"metadata":{"a":"b","ssh-keys":"eve:ssh-rsa BBBB eve"}})");
   script->Answer(200, R"({"name":"projects/p/locations/z/operations/o"})");

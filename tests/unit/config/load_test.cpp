@@ -68,8 +68,8 @@ TEST(Load, ThereIsOneWayToTheHosts) {
             "  3 | ssh: {proxy_jump: a, proxy_command: nc %h %p}\n"
             "    |                                     ^\n"
             "  leave one of the two out\n");
-  EXPECT_THAT(ProblemsOf(SmallJob("ssh: {proxy_command: nc %n}\n")),
-              HasSubstr("ssh.proxy_command: \"%n\" is no token of a proxy command"));
+  EXPECT_THAT(ProblemsOf(SmallJob("ssh: {proxy_command: nc %k}\n")),
+              HasSubstr("ssh.proxy_command: \"%k\" is no token of a proxy command"));
   EXPECT_THAT(ProblemsOf(SmallJob("ssh: {proxy_jump: -oProxyCommand=x}\n")),
               HasSubstr("ssh.proxy_jump: \"-oProxyCommand=x\" is not a jump host"));
   EXPECT_THAT(ProblemsOf(SmallJob("ssh: {address: both}\n")), HasSubstr("ssh.address: "));

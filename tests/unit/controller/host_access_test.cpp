@@ -24,6 +24,13 @@ class SlowCloud final : public test::FakeSliceApi {
     if (error) co_return *error;
     co_return keys;
   }
+  base::Task<base::Result<std::map<int, std::string>>> GetVmNames(core::Place,
+                                                                  std::string) override {
+    ++asked_names;
+    co_return names;
+  }
+  int asked_names = 0;
+  std::map<int, std::string> names = {};
   void Answer() {
     held = false;
     go.WakeAll();
@@ -104,6 +111,33 @@ TEST_F(HostAccessTest, AllHostsOfANodeWaitForOneAnswer) {
   EXPECT_EQ(second->value().vouched_keys.at("ssh-ed25519"), "AAAA1");
   EXPECT_EQ(cloud_->asked, 1);
   EXPECT_EQ(first->value().identity, "u0/0");
+}
+
+TEST_F(HostAccessTest, AProxyCommandThatNamesTheVmGetsItsName) {
+  cloud_->keys = {{.host = 0, .keys = {{"ssh-ed25519", "AAAA0"}}},
+                  {.host = 1, .keys = {{"ssh-ed25519", "AAAA1"}}}};
+  cloud_->names = {{0, "w0"}};
+  const auto plain = Ask(0);
+  Turn();
+  EXPECT_EQ(plain->value().vm_name, "");
+  EXPECT_EQ(cloud_->asked_names, 0) << "nobody wants it";
+
+  core::Job job = *job_;
+  job.spec.ssh.proxy_command = "helper %n %p";
+  job_ = std::make_shared<const core::Job>(std::move(job));
+  const auto first = Ask(0), second = Ask(1);
+  Turn();
+  ASSERT_TRUE(*first && *second);
+  EXPECT_EQ(first->value().vm_name, "w0");
+  EXPECT_EQ(first->value().vouched_keys.at("ssh-ed25519"), "AAAA0");
+  EXPECT_EQ(second->value().vm_name, "") << "it has not published its name yet";
+  EXPECT_EQ(cloud_->asked_names, 1);
+  cloud_->names[1] = "w1";
+  clock_.Advance(std::chrono::minutes{1});
+  const auto again = Ask(1);
+  Turn();
+  EXPECT_EQ(again->value().vm_name, "w1");
+  EXPECT_EQ(cloud_->asked_names, 2);
 }
 
 TEST_F(HostAccessTest, AnotherHostAsksWhenTheFirstIsCancelled) {

@@ -9,7 +9,8 @@ namespace {
 using testing::HasSubstr;
 
 std::string Expanded(std::string_view command) {
-  const ProxyTokens tokens{.address = "10.0.0.1", .port = 2222, .user = "ada"};
+  const ProxyTokens tokens{
+      .address = "10.0.0.1", .port = 2222, .user = "ada", .name = "t1v-n-0-w-1"};
   const auto text = ExpandProxyCommand(command, tokens);
   return text.ok() ? *text : "refused: " + text.error().message;
 }
@@ -19,8 +20,14 @@ TEST(SshWay, TheTokensOfACommandAreReplaced) {
   EXPECT_EQ(Expanded("x --user=%r '50%%' %%h"), "x --user=ada '50%' %h");
 }
 
+TEST(SshWay, ACommandMayNameTheVm) {
+  EXPECT_EQ(Expanded("helper %n %p"), "helper t1v-n-0-w-1 2222");
+  for (const std::string with : {"%n", "helper %n %p", "x %%%n"}) EXPECT_TRUE(NamesVm(with));
+  for (const std::string without : {"", "%", "%%n", "nc %h %p n"}) EXPECT_FALSE(NamesVm(without));
+}
+
 TEST(SshWay, WhatIsNoCommandIsRefused) {
-  EXPECT_EQ(Expanded("nc %n"), "refused: \"%n\" is no token of a proxy command");
+  EXPECT_EQ(Expanded("nc %k"), "refused: \"%k\" is no token of a proxy command");
   EXPECT_EQ(Expanded("nc %"), "refused: \"%\" is no token of a proxy command");
   EXPECT_THAT(Expanded("nc\nrm"), HasSubstr("one line"));
   EXPECT_THAT(Expanded(std::string_view("a\0b", 3)), HasSubstr("one line"));

@@ -236,6 +236,17 @@ TEST_F(ProxyTest, NoShellReadsAnAddressThatIsNone) {
   EXPECT_FALSE(std::filesystem::exists(dir.path / "mark"));
 }
 
+TEST_F(ProxyTest, AVmWithoutANameIsNotReachedByIt) {
+  target.proxy_command = Script("named", "echo $1 > name\n") + " %n";
+  const Ran ran = Run(target, "true");
+  ASSERT_FALSE(ran.result.ok());
+  EXPECT_EQ(ran.result.error().reason, Reason::kHostRefused);
+  EXPECT_THAT(ran.result.error().message, HasSubstr("the name of its VM (%n) is not known"));
+  target.vm_name = "t1v-n-0-w-1";
+  EXPECT_FALSE(Run(target, "true").result.ok());
+  EXPECT_EQ(Noted("name"), "t1v-n-0-w-1");
+}
+
 TEST_F(ProxyTest, AHostIsReachedThroughAJumpHost) {
   TestSshd jump;
   ConfigureClient(ConfigOf(jump));
