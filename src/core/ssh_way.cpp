@@ -86,7 +86,8 @@ bool NamesVm(std::string_view proxy_command) {
 }
 
 base::Result<std::string> ExpandProxyCommand(std::string_view command, const ProxyTokens& tokens) {
-  if (base::Trim(command).empty()) return base::InvalidArgument("there is no command");
+  command = base::Trim(command);
+  if (command.empty()) return base::InvalidArgument("there is no command");
   if (command.find_first_of(std::string_view("\r\n\0", 3)) != std::string_view::npos) {
     return base::InvalidArgument("a proxy command is one line",
                                  "put more than that into a script, and name it here");

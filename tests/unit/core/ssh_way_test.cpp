@@ -17,6 +17,7 @@ std::string Expanded(std::string_view command) {
 
 TEST(SshWay, TheTokensOfACommandAreReplaced) {
   EXPECT_EQ(Expanded("nc %h %p"), "nc 10.0.0.1 2222");
+  EXPECT_EQ(Expanded(" nc %h \n"), "nc 10.0.0.1") << "a block of YAML ends in a newline";
   EXPECT_EQ(Expanded("x --user=%r '50%%' %%h"), "x --user=ada '50%' %h");
 }
 
