@@ -21,7 +21,8 @@ bool IsPlainWord(std::string_view word) {
 }
 
 bool IsIpv6(std::string_view text) {
-  return !text.empty() && text.find_first_not_of("0123456789abcdefABCDEF:.") == text.npos;
+  return base::Contains(text, ":") &&
+         text.find_first_not_of("0123456789abcdefABCDEF:.") == text.npos;
 }
 
 base::Error BadJump(std::string_view item) {

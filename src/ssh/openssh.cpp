@@ -84,6 +84,7 @@ Result<std::vector<std::string>> OpenSshArguments(const ports::HostTarget& targe
     // The client would take what is left of % for its own tokens.
     JM_ASSIGN_OR_RETURN(const std::string proxy, ProxyCommandOf(target));
     option("ProxyCommand=" + base::ReplaceAll(proxy, "%", "%%"));
+    option("ProxyUseFdpass=no");
   }
   if (target.forward_agent) words.push_back("-A");
   // Else the client takes options after the address, too, such as -oProxyCommand=...

@@ -12,6 +12,7 @@
 #include <asio/redirect_error.hpp>
 #include <asio/use_awaitable.hpp>
 #include <cerrno>
+#include <iterator>
 #include <utility>
 #include <vector>
 
@@ -60,7 +61,7 @@ std::string LastLines(const std::string& text) {
   for (const std::string& line : base::Split(text, '\n')) {
     if (const auto words = base::Trim(line); !words.empty()) lines.emplace_back(words);
   }
-  if (lines.size() > kLastLines) lines.erase(lines.begin(), lines.end() - kLastLines);
+  if (std::ssize(lines) > kLastLines) lines.erase(lines.begin(), lines.end() - kLastLines);
   return base::Shorten(base::Join(lines, "; "), kLongestWords);
 }
 
@@ -88,15 +89,15 @@ ProxyProcess::~ProxyProcess() {
 
 Result<std::shared_ptr<ProxyProcess>> ProxyProcess::Start(asio::any_io_executor executor,
                                                           const std::string& command) {
-  JM_ASSIGN_OR_RETURN(Ends socket, MakeSocket());
+  JM_ASSIGN_OR_RETURN(Ends ends, MakeSocket());
   JM_ASSIGN_OR_RETURN(Ends errors, MakeErrorPipe());
   const base::Stdio stdio{
-      .in = socket.theirs.get(), .out = socket.theirs.get(), .err = errors.theirs.get()};
+      .in = ends.theirs.get(), .out = ends.theirs.get(), .err = errors.theirs.get()};
   JM_ASSIGN_OR_RETURN(const pid_t pid, base::StartProcess({"/bin/sh", "-c", "exec " + command},
                                                           stdio, base::ProcessGroup::kOwn));
   auto tail = std::make_shared<Tail>(executor, std::move(errors.ours));
   const std::shared_ptr<ProxyProcess> process(
-      new ProxyProcess(pid, std::move(socket.ours), std::move(tail)));
+      new ProxyProcess(pid, std::move(ends.ours), std::move(tail)));
   base::Spawn(executor, process->scope_, Collect(process->tail_));
   return process;
 }

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <vector>
 
 #include "jobman/base/shell.hpp"
 #include "jobman/base/strings.hpp"
