@@ -17,9 +17,28 @@ std::string ParentName(const core::Place& place) {
   return "projects/" + place.project + "/locations/" + place.zone;
 }
 
-std::string ParentPath(const core::Place& place) {
-  return "/v2/projects/" + http::PercentEncode(place.project) + "/locations/" +
-         http::PercentEncode(place.zone);
+constexpr const char* kStable = "v2";
+/// Has more fields, and may change without notice.
+constexpr const char* kAlpha = "v2alpha1";
+
+std::string ParentPath(const core::Place& place, const char* version = kStable) {
+  return std::string("/") + version + "/projects/" + http::PercentEncode(place.project) +
+         "/locations/" + http::PercentEncode(place.zone);
+}
+
+bool NamesReservation(const TpuSpec& tpu) {
+  const bool reserved =
+      tpu.pricing == Pricing::kReserved || tpu.pricing == Pricing::kReservationBound;
+  return reserved && !tpu.reservation.empty();
+}
+
+/// Whether only v2alpha1 has the fields of this request.
+bool NeedsAlpha(const SliceRequest& request) {
+  const TpuSpec& tpu = request.tpu;
+  if (tpu.pricing == Pricing::kReservationBound) return true;
+  // Of a node, v2 can only say that it is reserved.
+  if (request.ref.mode == core::AllocationMode::kTpuVm) return NamesReservation(tpu);
+  return tpu.pricing == Pricing::kFlexStart || tpu.max_run_duration.has_value();
 }
 
 /// A UUID derived from the text, in the form of a random one (RFC 4122, version 4).
@@ -40,25 +59,34 @@ Json NetworkOf(const TpuSpec& tpu) {
   return network;
 }
 
-/// A slice created directly has its pricing on the node.
-Json SchedulingOf(Pricing pricing) {
-  switch (pricing) {
-    case Pricing::kSpot:
-      return {{"spot", true}};
-    case Pricing::kPreemptible:
-      return {{"preemptible", true}};
-    case Pricing::kReserved:
-      return {{"reserved", true}};
-    case Pricing::kOnDemand:
-      return Json::object();
-  }
-  return Json::object();
-}
-
 std::string ReservationName(const SliceRequest& request) {
   const std::string& name = request.tpu.reservation;
   if (name.starts_with("projects/")) return name;
   return ParentName(request.ref.place) + "/reservations/" + (name.empty() ? "-" : name);
+}
+
+/// A slice created directly has its pricing on the node.
+Json SchedulingOf(const SliceRequest& request) {
+  Json scheduling = Json::object();
+  switch (request.tpu.pricing) {
+    case Pricing::kSpot:
+      scheduling["spot"] = true;
+      break;
+    case Pricing::kPreemptible:
+      scheduling["preemptible"] = true;
+      break;
+    case Pricing::kReserved:
+      scheduling["reserved"] = true;
+      break;
+    case Pricing::kReservationBound:
+      scheduling["provisioningModel"] = "RESERVATION_BOUND";
+      break;
+    case Pricing::kFlexStart:  // not for a node: the configuration refuses it
+    case Pricing::kOnDemand:
+      break;
+  }
+  if (NamesReservation(request.tpu)) scheduling["reservationName"] = ReservationName(request);
+  return scheduling;
 }
 
 /// A queued resource has its pricing itself; none of these means on demand.
@@ -71,9 +99,21 @@ void SetTier(Json& queued, const SliceRequest& request) {
     case Pricing::kReserved:
       queued["reservationName"] = ReservationName(request);
       return;
+    case Pricing::kReservationBound:
+      queued["provisioningModel"] = "RESERVATION_BOUND";
+      queued["reservationName"] = ReservationName(request);
+      return;
+    case Pricing::kFlexStart:
+      queued["provisioningModel"] = "FLEX_START";
+      return;
     case Pricing::kOnDemand:
       return;
   }
+}
+
+/// The same message has another name in each version.
+const char* MultisliceField(const SliceRequest& request) {
+  return NeedsAlpha(request) ? "multiNodeParams" : "multisliceParams";
 }
 
 /// How long the request may wait: for a duration, or until a time.
@@ -91,12 +131,15 @@ Json EncodeQueued(const SliceRequest& request) {
   if (request.ref.nodes == 1) {
     spec["nodeId"] = request.ref.name;
   } else {
-    spec["multisliceParams"] = {{"nodeCount", request.ref.nodes},
-                                {"nodeIdPrefix", request.ref.name}};
+    spec[MultisliceField(request)] = {{"nodeCount", request.ref.nodes},
+                                      {"nodeIdPrefix", request.ref.name}};
   }
   Json queued = {{"tpu", {{"nodeSpec", Json::array({spec})}}}};
   SetTier(queued, request);
   SetQueueingPolicy(queued, request.tpu);
+  if (const auto& limit = request.tpu.max_run_duration) {
+    queued["runDuration"] = {{"maxRunDuration", base::FormatProtoDuration(*limit)}};
+  }
   return queued;
 }
 
@@ -117,7 +160,7 @@ Json EncodeNode(const SliceRequest& request) {
                {"runtimeVersion", tpu.version},
                {"networkConfig", NetworkOf(tpu)}};
   if (request.ref.mode == core::AllocationMode::kTpuVm) {
-    node["schedulingConfig"] = SchedulingOf(tpu.pricing);
+    node["schedulingConfig"] = SchedulingOf(request);
   }
   if (!tpu.service_account.empty()) {
     node["serviceAccount"] = {{"email", tpu.service_account}, {"scope", Json::array({kScope})}};
@@ -132,7 +175,7 @@ Json EncodeNode(const SliceRequest& request) {
 }
 
 WireCall RenderCreate(const SliceRequest& request) {
-  const std::string parent = ParentPath(request.ref.place);
+  const std::string parent = ParentPath(request.ref.place, NeedsAlpha(request) ? kAlpha : kStable);
   if (request.ref.mode == core::AllocationMode::kTpuVm) {
     return {.method = "POST",
             .path = parent + "/nodes",

@@ -67,9 +67,15 @@ Status CheckMetadataName(Text key, Text /*value*/) {
   return CheckMetadataKey(key);
 }
 
-/// Empty: not given.
+/// Empty: not given. One of another project is written in full, as the API has it:
+/// QueuedResource.reservationName.
 Status CheckReservation(Text name) {
-  return name.empty() ? base::Ok() : CheckResourceName(name);
+  if (!name.starts_with("projects/")) return name.empty() ? base::Ok() : CheckResourceName(name);
+  const auto form = base::Regex::Compile(
+      "^projects/[a-z0-9.:-]+/locations/[a-z0-9-]+/reservations/[a-z][a-z0-9-]*$");
+  if (form.ok() && form->Matches(name)) return base::Ok();
+  return base::InvalidArgument("\"" + std::string(name) + "\" is not a whole name of a reservation",
+                               "for example: projects/PROJECT/locations/ZONE/reservations/NAME");
 }
 
 /// Empty: none.

@@ -24,6 +24,7 @@ enum class Shape {
   kMap,
   kFixed,    ///< takes no value
   kFiles,    ///< a map of names to files
+  kModel,    ///< a provisioning model
   kNothing,  ///< says how gcloud itself behaves
   kSetting,  ///< the same, with a value
 };
@@ -47,6 +48,8 @@ constexpr std::array kFlags = {
     FlagRow{"--reservation", "reservation", Shape::kText},
     FlagRow{"--valid-until-duration", "valid_until", Shape::kText},
     FlagRow{"--valid-until-time", "valid_until", Shape::kText},
+    FlagRow{"--max-run-duration", "max_run_duration", Shape::kText},
+    FlagRow{"--provisioning-model", "pricing", Shape::kModel},
     FlagRow{"--node-count", "num_slices", Shape::kText},
     FlagRow{"--tags", "tags", Shape::kList},
     FlagRow{"--labels", "labels", Shape::kMap},
@@ -103,13 +106,11 @@ constexpr std::array kRefusedFlags = {
     RefusedFlag{"--node-prefix", kOwnNames},
     RefusedFlag{"--description", "leave it out, or write it as one of tpu.metadata"},
     RefusedFlag{"--range", "leave it out, or name a subnetwork: tpu.subnetwork"},
-    RefusedFlag{"--provisioning-model", "write tpu.pricing: spot, ondemand or reserved"},
     RefusedFlag{"--reservation-host-project", kWholeReservation},
     RefusedFlag{"--reservation-host-folder", kWholeReservation},
     RefusedFlag{"--reservation-host-organization", kWholeReservation},
     RefusedFlag{"--valid-after-duration", kCreateLater},
     RefusedFlag{"--valid-after-time", kCreateLater},
-    RefusedFlag{"--max-run-duration", "write watchdog.max_duration, which ends the command"},
     RefusedFlag{"--autocheckpoint-enabled",
                 "leave it out; command.on_notice says what the command is told before its hosts "
                 "are taken away"},
@@ -122,6 +123,12 @@ constexpr std::array kRefusedFlags = {
     RefusedFlag{"--configuration", "set CLOUDSDK_ACTIVE_CONFIG_NAME, or write tpu.project"},
     RefusedFlag{"--flags-file", "write its flags here"},
 };
+
+/// gcloud takes a provisioning model in either case; only one is called otherwise here.
+std::string PricingOfModel(const std::string& model) {
+  const std::string word = base::ReplaceAll(base::ToLower(model), "_", "-");
+  return word == "standard" ? "ondemand" : word;
+}
 
 const FlagRow* FindFlag(std::string_view name) {
   for (const FlagRow& row : kFlags) {
@@ -232,6 +239,8 @@ class FlagTranslator {
         return PutMap(flag, *row);
       case Shape::kFiles:
         return PutFiles(flag, *row);
+      case Shape::kModel:
+        return PutScalar(flag, *row, PricingOfModel(*flag.value));
       case Shape::kNothing:
       case Shape::kSetting:
         return;

@@ -62,20 +62,59 @@ void ResolveProject(Reader& reader, const core::CloudSpec& cloud, core::TpuSpec&
   }
 }
 
+bool IsQueued(const core::TpuSpec& tpu) {
+  return tpu.allocation_mode == core::AllocationMode::kQueuedResources;
+}
+
+void CheckReservedPricing(Reader& reader, const core::TpuSpec& tpu) {
+  const bool bound = tpu.pricing == core::Pricing::kReservationBound;
+  if (bound && tpu.reservation.empty()) {
+    reader.Complain("tpu.pricing", "tpu.pricing: reservation-bound needs tpu.reservation",
+                    "name the reservation that was made in calendar mode");
+  }
+  if (!tpu.reservation.empty() && !bound && tpu.pricing != core::Pricing::kReserved) {
+    reader.Complain("tpu.reservation",
+                    "tpu.reservation needs tpu.pricing: reserved or reservation-bound",
+                    "write tpu.pricing: reserved, or remove the reservation");
+  }
+}
+
+/// The limit of flex-start. Source: Cloud TPU documentation, "Request Cloud TPUs using Flex-start".
+constexpr core::Duration kLongestFlexStart = std::chrono::hours{7 * 24};
+
+void CheckFlexStart(Reader& reader, const core::TpuSpec& tpu) {
+  if (tpu.pricing != core::Pricing::kFlexStart) return;
+  if (!IsQueued(tpu)) {
+    return reader.Complain("tpu.pricing", "tpu.pricing: flex-start needs a queued resource",
+                           "write tpu.allocation_mode: queued-resources");
+  }
+  if (!tpu.max_run_duration) {
+    return reader.Complain("tpu.pricing", "tpu.pricing: flex-start needs tpu.max_run_duration",
+                           "for example 4h; at most 7 days");
+  }
+  if (*tpu.max_run_duration > kLongestFlexStart) {
+    reader.Complain("tpu.max_run_duration",
+                    "tpu.max_run_duration, " + base::FormatDuration(*tpu.max_run_duration) +
+                        ", is too long: flex-start lends a slice for at most 7 days",
+                    "shorten it: the job goes on with a new slice when it is over");
+  }
+}
+
+void CheckRunDuration(Reader& reader, const core::TpuSpec& tpu) {
+  CheckFlexStart(reader, tpu);
+  // Only a queued resource has one: QueuedResource.runDuration.
+  if (!tpu.max_run_duration || IsQueued(tpu)) return;
+  reader.Complain("tpu.max_run_duration",
+                  "tpu.max_run_duration: a TPU VM that is created directly has no run duration",
+                  "write tpu.allocation_mode: queued-resources, or remove it");
+}
+
 void ResolvePricing(Reader& reader, core::TpuSpec& tpu) {
-  const bool queued = tpu.allocation_mode == core::AllocationMode::kQueuedResources;
+  const bool queued = IsQueued(tpu);
   // Queued resources have only spot, the successor of preemptible.
   if (queued && tpu.pricing == core::Pricing::kPreemptible) tpu.pricing = core::Pricing::kSpot;
-  if (!tpu.reservation.empty() && tpu.pricing != core::Pricing::kReserved) {
-    reader.Complain("tpu.reservation", "tpu.reservation needs tpu.pricing: reserved",
-                    "write tpu.pricing: reserved, or remove the reservation");
-  } else if (!tpu.reservation.empty() && !queued) {
-    // A node can only ask for reserved capacity, not for a certain reservation.
-    reader.Complain("tpu.reservation",
-                    "tpu.reservation: a TPU VM that is created directly cannot name a reservation",
-                    "write tpu.allocation_mode: queued-resources, or remove the name to use any "
-                    "reservation");
-  }
+  CheckReservedPricing(reader, tpu);
+  CheckRunDuration(reader, tpu);
   if (reader.Has("tpu.valid_until") && !queued) {
     reader.Complain("tpu.valid_until",
                     "tpu.valid_until: a TPU VM that is created directly does not wait in a queue",
@@ -156,9 +195,9 @@ void ResolveExisting(Reader& reader, const core::TpuSpec& tpu) {
                     "remove one of them");
   }
   std::vector<std::string> idle;
-  for (const char* key :
-       {"allocation_mode", "name", "version", "pricing", "reservation", "network", "subnetwork",
-        "service_account", "tags", "labels", "metadata", "startup_script", "valid_until"}) {
+  for (const char* key : {"allocation_mode", "name", "version", "pricing", "reservation",
+                          "max_run_duration", "network", "subnetwork", "service_account", "tags",
+                          "labels", "metadata", "startup_script", "valid_until"}) {
     if (reader.Has(std::string("tpu.") + key)) idle.push_back(std::string("tpu.") + key);
   }
   if (idle.empty()) return;

@@ -156,10 +156,17 @@ constexpr KeyRow kRows[] = {
     Required("tpu.zone", T::kText, "us-central2-b",
              "Zone, such as us-central2-b. A list of candidates is not supported yet."),
     Key("tpu.version", T::kText, "by generation", "Runtime version (software image)."),
-    Among("tpu.pricing", T::kWord, "spot|ondemand|preemptible|reserved", "ondemand",
-          "What the slice costs, and whether it can be preempted."),
+    Among("tpu.pricing", T::kWord,
+          "spot|ondemand|preemptible|reserved|flex-start|reservation-bound", "ondemand",
+          "What the slice costs, and whether it can be preempted. flex-start and reservation-bound "
+          "are of Google's API v2alpha1."),
     Key("tpu.reservation", T::kText, "any",
-        "Name of the reservation; with pricing reserved, through a queued resource."),
+        "Name of the reservation, with pricing reserved or reservation-bound. A TPU VM that is "
+        "created directly asks for it through Google's API v2alpha1."),
+    Key("tpu.max_run_duration", T::kLimit, "none",
+        "For how long the cloud lends the slice (4h); then it takes it away, and the job goes on "
+        "with a new one, as after a preemption. With pricing flex-start at most 7d. For queued "
+        "resources, through Google's API v2alpha1."),
     Among("tpu.num_slices", T::kNumber, "1-256", "1",
           "Number of nodes of this type that the command runs on together: a multislice."),
     Key("tpu.network", T::kText, "default", "VPC network."),

@@ -81,6 +81,10 @@ std::string_view PricingName(Pricing pricing) {
       return "preemptible";
     case Pricing::kReserved:
       return "reserved";
+    case Pricing::kFlexStart:
+      return "flex-start";
+    case Pricing::kReservationBound:
+      return "reservation-bound";
   }
   return {};
 }

@@ -103,6 +103,10 @@ std::optional<double> HourlyPrice(const TpuSpec& tpu) {
   const auto accelerator = FindAccelerator(tpu.accelerator);
   if (!accelerator.ok()) return std::nullopt;
   const HourPrices prices = ChipPrices(accelerator->generation, tpu.zone);
+  // The list has no prices of Dynamic Workload Scheduler.
+  const bool listed =
+      tpu.pricing != Pricing::kFlexStart && tpu.pricing != Pricing::kReservationBound;
+  if (!listed) return std::nullopt;
   const bool spot = tpu.pricing == Pricing::kSpot || tpu.pricing == Pricing::kPreemptible;
   const std::optional<double> of_chip = spot ? prices.spot : prices.on_demand;
   if (!of_chip) return std::nullopt;

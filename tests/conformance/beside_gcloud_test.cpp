@@ -94,6 +94,12 @@ SliceRequest AlphaMultislice() {
   return request;
 }
 
+SliceRequest FlexStart() {
+  SliceRequest request = Queued("qr6", Pricing::kFlexStart, "v6e-8", "v2-alpha-tpuv6e");
+  request.tpu.max_run_duration = std::chrono::hours{4};
+  return request;
+}
+
 /// The first requests of each recording; what follows, gcloud's looks at the operation, is the same
 /// for all.
 std::map<std::string, Wish> Wishes() {
@@ -129,6 +135,7 @@ std::map<std::string, Wish> Wishes() {
       {"22", Creates(Guaranteed())},
       {"23", Creates(Queued("qr4", Pricing::kReserved))},
       {"24", Creates(AlphaMultislice())},
+      {"25", Creates(FlexStart())},
       {"26", list_queued},
       {"27", list_queued},
       {"28", Calls({node}, &Api::GetQueued, kLab, std::string("qr1"))},

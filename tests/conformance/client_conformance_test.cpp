@@ -172,6 +172,7 @@ struct MemberCase {
 
 std::vector<MemberCase> TpuCases() {
   const std::string until = "/body/queueingPolicy/";
+  const std::string spec = "/body/tpu/nodeSpec/0/";
   return {
       // Who holds the slice, not what is asked for.
       {"existing", [](SliceRequest& r) { r.tpu.existing = "mine"; }},
@@ -205,8 +206,38 @@ std::vector<MemberCase> TpuCases() {
          r.tpu.reservation = "mine";
        },
        {},
-       {"/body/schedulingConfig/reserved"},
+       {"/path", "/body/schedulingConfig/reserved", "/body/schedulingConfig/reservationName"},
        {"/body/reservationName"}},
+      {"pricing",
+       [](SliceRequest& r) {
+         r.tpu.pricing = Pricing::kReservationBound;
+         r.tpu.reservation = "mine";
+       },
+       {},
+       {"/path", "/body/schedulingConfig/provisioningModel",
+        "/body/schedulingConfig/reservationName"},
+       {"/path", "/body/provisioningModel", "/body/reservationName"}},
+      // Only queued resources have these two.
+      {"pricing",
+       [](SliceRequest& r) { r.tpu.pricing = Pricing::kFlexStart; },
+       {},
+       {},
+       {"/path", "/body/provisioningModel"}},
+      {"max_run_duration",
+       [](SliceRequest& r) { r.tpu.max_run_duration = std::chrono::hours{4}; },
+       {},
+       {},
+       {"/path", "/body/runDuration/maxRunDuration"}},
+      // Of several nodes, which only come by a queued resource.
+      {"max_run_duration",
+       [](SliceRequest& r) {
+         r.tpu.max_run_duration = std::chrono::hours{4};
+         r.ref.nodes = 3;
+       },
+       {},
+       {},
+       {"/path", "/body/runDuration/maxRunDuration", "-" + spec + "nodeId",
+        spec + "multiNodeParams/nodeCount", spec + "multiNodeParams/nodeIdPrefix"}},
       {"network", [](SliceRequest& r) { r.tpu.network = "net"; }, {"/networkConfig/network"}},
       {"subnetwork",
        [](SliceRequest& r) { r.tpu.subnetwork = "sub"; },
@@ -380,12 +411,14 @@ TEST(ClientConformance, RequestsWithEverythingAtOnceSendNothingElseEither) {
   for (const auto mode : {AllocationMode::kTpuVm, AllocationMode::kQueuedResources}) {
     const std::set<std::string> known = KnownParts(mode);
     for (const auto pricing :
-         {Pricing::kSpot, Pricing::kOnDemand, Pricing::kPreemptible, Pricing::kReserved}) {
+         {Pricing::kSpot, Pricing::kOnDemand, Pricing::kPreemptible, Pricing::kReserved,
+          Pricing::kFlexStart, Pricing::kReservationBound}) {
       for (const int nodes : {1, 2}) {
         SliceRequest request = PlainRequest(mode, "a");
         request.ref.nodes = nodes;
         request.tpu.pricing = pricing;
         SetAllOptional(request);
+        if (pricing == Pricing::kFlexStart) request.tpu.max_run_duration = std::chrono::hours{4};
         const Sent sent = CreateCall(request);
         EXPECT_THAT(JudgeRequest(sent).faults, IsEmpty()) << sent.body;
         EXPECT_THAT(PartNames(request), testing::Each(testing::AnyOfArray(known))) << sent.body;

@@ -13,10 +13,10 @@ namespace jobman::cloud {
 using base::Json;
 using base::Result;
 
-/// A call of the Cloud TPU API v2, ready to be sent or shown.
+/// A call of the Cloud TPU API, ready to be sent or shown.
 struct WireCall {
   std::string method = {};
-  std::string path = {};  ///< "/v2/projects/...", percent-encoded
+  std::string path = {};  ///< "/v2/projects/..." or "/v2alpha1/...", percent-encoded
   http::Query query = {};
   Json body = {};  ///< null: no body
 
@@ -28,7 +28,9 @@ struct WireCall {
 
 /// nodes.create or queuedResources.create for this slice. The requestId of a queued resource is
 /// derived from the request, so repeating the same request has no further effect. Source of the
-/// shapes: the discovery document of v2 and what gcloud sends.
+/// shapes: the discovery documents and what gcloud sends. It is a request of v2, unless the slice
+/// wants what only v2alpha1 has: a run duration, flex-start, a reservation in calendar mode, or a
+/// node of a certain reservation.
 WireCall RenderCreate(const core::SliceRequest& request);
 /// nodes.delete, or queuedResources.delete with force, which deletes the nodes too. Deletes of one
 /// name with different `generation` are different requests to the service.

@@ -18,7 +18,14 @@ using base::TimePoint;
 /// How the slice is requested: `tpu.allocation_mode`.
 enum class AllocationMode { kQueuedResources, kTpuVm };
 /// What it costs and who may take it away: `tpu.pricing`.
-enum class Pricing { kSpot, kOnDemand, kPreemptible, kReserved };
+enum class Pricing {
+  kSpot,
+  kOnDemand,
+  kPreemptible,
+  kReserved,
+  kFlexStart,         ///< taken away when max_run_duration is over
+  kReservationBound,  ///< of a reservation in calendar mode, taken away with it
+};
 
 /// Which hosts: all of them, or these numbers (sorted, no repeats).
 struct HostSet {
@@ -58,8 +65,11 @@ struct TpuSpec {
   std::string name = {};  ///< prefix of slice names; empty: the job's name
   std::string project = {};
   std::string zone = {};
-  std::string version = {};      ///< runtime version; never empty in a resolved spec
-  std::string reservation = {};  ///< with kReserved: reservation id or full name; empty: any
+  std::string version = {};  ///< runtime version; never empty in a resolved spec
+  /// With kReserved or kReservationBound: reservation id or full name; empty: any.
+  std::string reservation = {};
+  /// For how long the cloud lends the slice; then it takes it away.
+  std::optional<Duration> max_run_duration = {};
   std::string network = {};
   std::string subnetwork = {};
   bool external_ips = true;
@@ -81,6 +91,7 @@ struct TpuSpec {
     field("version", &TpuSpec::version);
     field("pricing", &TpuSpec::pricing);
     field("reservation", &TpuSpec::reservation);
+    field("max_run_duration", &TpuSpec::max_run_duration);
     field("network", &TpuSpec::network);
     field("subnetwork", &TpuSpec::subnetwork);
     field("external_ips", &TpuSpec::external_ips);

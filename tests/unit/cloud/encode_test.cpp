@@ -70,6 +70,61 @@ TEST(RenderCreate, PutsTheTierOfAQueuedResourceIntoTheQueuedResource) {
             "projects/q/locations/z/reservations/r2");
 }
 
+constexpr const char* kAlphaQueued = "/v2alpha1/projects/p/locations/us-central2-b/queuedResources";
+
+TEST(RenderCreate, SendsFlexStartAsGcloudDoes) {
+  SliceRequest request = Request(AllocationMode::kQueuedResources, Pricing::kFlexStart);
+  request.tpu.max_run_duration = std::chrono::hours{4};
+  const WireCall call = RenderCreate(request);
+  EXPECT_EQ(call.path, kAlphaQueued);
+  EXPECT_EQ(call.body, Parse(R"({"provisioningModel":"FLEX_START",
+      "runDuration":{"maxRunDuration":"14400s"},"tpu":{"nodeSpec":[{"nodeId":"train-7-a1",
+      "parent":"projects/p/locations/us-central2-b","node":{"acceleratorType":"v4-8",
+      "runtimeVersion":"tpu-ubuntu2204-base",
+      "networkConfig":{"enableExternalIps":true,"network":"default"}}}]}})"));
+  EXPECT_THAT(RenderDelete(request.ref).path, testing::StartsWith("/v2/")) << "v2 can do that";
+}
+
+TEST(RenderCreate, ARunDurationGoesWithEveryPricingOfAQueuedResource) {
+  SliceRequest request = Request(AllocationMode::kQueuedResources, Pricing::kSpot);
+  request.tpu.max_run_duration = std::chrono::minutes{90};
+  request.ref.nodes = 2;
+  const WireCall call = RenderCreate(request);
+  EXPECT_EQ(call.path, kAlphaQueued);
+  EXPECT_EQ(call.body["spot"], Json::object());
+  EXPECT_EQ(call.body["runDuration"], Parse(R"({"maxRunDuration":"5400s"})"));
+  const Json& spec = call.body["tpu"]["nodeSpec"][0];
+  EXPECT_EQ(spec["multiNodeParams"], Parse(R"({"nodeCount":2,"nodeIdPrefix":"train-7-a1"})"));
+  EXPECT_FALSE(spec.contains("multisliceParams")) << "its name in v2";
+}
+
+TEST(RenderCreate, SendsAReservationInCalendarMode) {
+  SliceRequest request = Request(AllocationMode::kQueuedResources, Pricing::kReservationBound);
+  request.tpu.reservation = "r1";
+  const WireCall queued = RenderCreate(request);
+  EXPECT_EQ(queued.path, kAlphaQueued);
+  EXPECT_EQ(queued.body["provisioningModel"], "RESERVATION_BOUND");
+  EXPECT_EQ(queued.body["reservationName"], "projects/p/locations/us-central2-b/reservations/r1");
+
+  request.ref.mode = AllocationMode::kTpuVm;
+  const WireCall direct = RenderCreate(request);
+  EXPECT_EQ(direct.path, "/v2alpha1/projects/p/locations/us-central2-b/nodes");
+  EXPECT_EQ(direct.body["schedulingConfig"], Parse(R"({"provisioningModel":"RESERVATION_BOUND",
+      "reservationName":"projects/p/locations/us-central2-b/reservations/r1"})"));
+}
+
+TEST(RenderCreate, ANodeOfACertainReservationNeedsAlpha) {
+  SliceRequest request = Request(AllocationMode::kTpuVm, Pricing::kReserved);
+  EXPECT_THAT(RenderCreate(request).path, testing::StartsWith("/v2/"));
+  request.tpu.reservation = "r1";
+  const WireCall call = RenderCreate(request);
+  EXPECT_THAT(call.path, testing::StartsWith("/v2alpha1/"));
+  EXPECT_EQ(call.body["schedulingConfig"], Parse(R"({"reserved":true,
+      "reservationName":"projects/p/locations/us-central2-b/reservations/r1"})"));
+  request.ref.mode = AllocationMode::kQueuedResources;
+  EXPECT_THAT(RenderCreate(request).path, testing::StartsWith("/v2/"));
+}
+
 TEST(RenderCreate, SendsHowLongAQueuedResourceMayWait) {
   SliceRequest request = Request(AllocationMode::kQueuedResources, Pricing::kSpot);
   EXPECT_FALSE(RenderCreate(request).body.contains("queueingPolicy"));

@@ -402,17 +402,45 @@ job.yaml:3:1: tpu.zone is missing
     |              ^
 )"},
     {"ReservationWithoutReserved", WithTpu("  reservation: mine\n"),
-     R"(job.yaml:6:16: tpu.reservation needs tpu.pricing: reserved
+     R"(job.yaml:6:16: tpu.reservation needs tpu.pricing: reserved or reservation-bound
   6 |   reservation: mine
     |                ^
   write tpu.pricing: reserved, or remove the reservation
 )"},
-    {"ReservationOfATpuVm",
-     WithTpu("  pricing: reserved\n  allocation_mode: tpu-vm\n  reservation: mine\n"),
-     R"(job.yaml:8:16: tpu.reservation: a TPU VM that is created directly cannot name a reservation
-  8 |   reservation: mine
-    |                ^
-  write tpu.allocation_mode: queued-resources, or remove the name to use any reservation
+    {"ReservationBoundToNone", WithTpu("  pricing: reservation-bound\n"),
+     R"(job.yaml:6:12: tpu.pricing: reservation-bound needs tpu.reservation
+  6 |   pricing: reservation-bound
+    |            ^
+  name the reservation that was made in calendar mode
+)"},
+    {"FlexStartForEver", WithTpu("  pricing: flex-start\n"),
+     R"(job.yaml:6:12: tpu.pricing: flex-start needs tpu.max_run_duration
+  6 |   pricing: flex-start
+    |            ^
+  for example 4h; at most 7 days
+)"},
+    {"FlexStartTooLong", WithTpu("  pricing: flex-start\n  max_run_duration: 8d\n"),
+     R"(job.yaml:7:21: tpu.max_run_duration, 8d, is too long: flex-start lends a slice for at most 7 days
+  7 |   max_run_duration: 8d
+    |                     ^
+  shorten it: the job goes on with a new slice when it is over
+)"},
+    {"FlexStartOfATpuVm", WithTpu("  allocation_mode: tpu-vm\n  pricing: flex-start\n"),
+     R"(job.yaml:7:12: tpu.pricing: flex-start needs a queued resource
+  7 |   pricing: flex-start
+    |            ^
+  write tpu.allocation_mode: queued-resources
+)"},
+    {"RunDurationOfATpuVm", WithTpu("  allocation_mode: tpu-vm\n  max_run_duration: 4h\n"),
+     R"(job.yaml:7:21: tpu.max_run_duration: a TPU VM that is created directly has no run duration
+  7 |   max_run_duration: 4h
+    |                     ^
+  write tpu.allocation_mode: queued-resources, or remove it
+)"},
+    {"RunDurationOfNothing", WithTpu("  max_run_duration: 0s\n"),
+     R"(job.yaml:6:21: tpu.max_run_duration: must be greater than 0
+  6 |   max_run_duration: 0s
+    |                     ^
 )"},
     {"ValidUntilThatIsNeither", WithTpu("  valid_until: tomorrow\n"),
      R"(job.yaml:6:16: tpu.valid_until: expected a duration or a time, found "tomorrow"

@@ -269,7 +269,11 @@ TEST(Forms, NamesInTheCloudHaveTheirForm) {
         "  network: https://www.googleapis.com/compute/v1/projects/p/global/networks/n",
         "  subnetwork: projects/p/regions/r/subnetworks/s", "  service_account: default",
         "  service_account: 123-compute@developer.gserviceaccount.com",
-        "  pricing: reserved\n  reservation: mine"})
+        "  pricing: reserved\n  reservation: mine",
+        "  pricing: reserved\n  reservation: projects/q/locations/us-central2-b/reservations/r",
+        "  pricing: reserved\n  allocation_mode: tpu-vm\n  reservation: mine",
+        "  pricing: reservation-bound\n  reservation: mine",
+        "  pricing: flex-start\n  max_run_duration: 7d", "  max_run_duration: 30d"})
     EXPECT_EQ(tpu(good), "") << good;
   EXPECT_THAT(tpu("  network: My Net"), HasSubstr("tpu.network: \"My Net\" contains 'M'"));
   EXPECT_THAT(tpu("  network: networks/n"), HasSubstr("is neither a name nor a path"));
@@ -283,6 +287,8 @@ TEST(Forms, NamesInTheCloudHaveTheirForm) {
               HasSubstr("\"nobody\" is not the mail address of a service account"));
   EXPECT_THAT(tpu("  pricing: reserved\n  reservation: a/b"),
               HasSubstr("tpu.reservation: \"a/b\" contains '/'"));
+  EXPECT_THAT(tpu("  pricing: reserved\n  reservation: projects/q/reservations/r"),
+              HasSubstr("is not a whole name of a reservation"));
 }
 
 TEST(Forms, ANulByteIsRefusedWhereverItIs) {

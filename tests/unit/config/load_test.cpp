@@ -517,6 +517,12 @@ TEST(Load, FlagsOfAQueuedResourceHaveKeys) {
   for (const char* const flags : {"[--guaranteed, --reserved]", "[--reserved, --guaranteed]"}) {
     EXPECT_EQ(tpu("  flags: " + std::string(flags) + "\n").pricing, core::Pricing::kReserved);
   }
+  const auto flex = tpu("  flags: [--provisioning-model=FLEX_START, --max-run-duration=4h]\n");
+  EXPECT_EQ(flex.pricing, core::Pricing::kFlexStart);
+  EXPECT_EQ(flex.max_run_duration, core::Duration{std::chrono::hours{4}});
+  EXPECT_EQ(tpu("  flags: [--provisioning-model=standard]\n").pricing, core::Pricing::kOnDemand);
+  EXPECT_THAT(ProblemsOf(JobWithTpu("  flags: [--spot, --provisioning-model=flex-start]\n")),
+              HasSubstr("--provisioning-model contradicts tpu.pricing: spot"));
   EXPECT_THAT(ProblemsOf(JobWithTpu("  pricing: spot\n  flags: [--guaranteed]\n")),
               AllOf(HasSubstr("--guaranteed contradicts tpu.pricing: spot"),
                     HasSubstr("keep one of them")));
@@ -584,10 +590,8 @@ TEST(Load, FlagsOfGcloudWithoutAKeyAreRefusedWithTheNearestOne) {
       {"--node-prefix=n", "named after tpu.name"},
       {"--description=d", "tpu.metadata"},
       {"--range=10.0.0.0/8", "tpu.subnetwork"},
-      {"--provisioning-model=SPOT", "write tpu.pricing"},
       {"--reservation-host-project=p", "tpu.reservation: projects/PROJECT"},
       {"--valid-after-duration=6h", "create the job when it is time"},
-      {"--max-run-duration=6h", "watchdog.max_duration"},
       {"--autocheckpoint-enabled", "command.on_notice"},
       {"--shielded-secure-boot", "there is no key for it"},
       {"--account=a@b.org", "cloud.token_command"},

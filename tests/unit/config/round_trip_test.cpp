@@ -167,8 +167,13 @@ class ValidSpec {
     tpu.version += "v";
     const bool queued = tpu.allocation_mode == AllocationMode::kQueuedResources;
     if (queued && tpu.pricing == Pricing::kPreemptible) tpu.pricing = Pricing::kSpot;
-    if (!queued || tpu.pricing != Pricing::kReserved) tpu.reservation.clear();
-    if (!queued) tpu.valid_for = {}, tpu.valid_until = {};
+    if (!queued && tpu.pricing == Pricing::kFlexStart) tpu.pricing = Pricing::kOnDemand;
+    const bool bound = tpu.pricing == Pricing::kReservationBound;
+    if (!bound && tpu.pricing != Pricing::kReserved) tpu.reservation.clear();
+    if (bound) tpu.reservation += "x";
+    if (!queued) tpu.valid_for = {}, tpu.valid_until = {}, tpu.max_run_duration = {};
+    if (tpu.max_run_duration) *tpu.max_run_duration += seconds{1};
+    if (tpu.pricing == Pricing::kFlexStart) tpu.max_run_duration = seconds{14'400};
     if (tpu.valid_for) *tpu.valid_for += seconds{1};
     for (std::string* name : {&tpu.network, &tpu.subnetwork, &tpu.reservation})
       if (!name->empty()) *name = Name("name-");

@@ -70,8 +70,9 @@ TEST(Schema, EveryUnsupportedKeyIsRefusedByName) {
 
 TEST(Explain, ExplainsAKey) {
   EXPECT_EQ(*ExplainKey("tpu.pricing"),
-            "tpu.pricing: What the slice costs, and whether it can be preempted.\n"
-            "  value    spot, ondemand, preemptible, reserved\n"
+            "tpu.pricing: What the slice costs, and whether it can be preempted. flex-start and "
+            "reservation-bound are of Google's API v2alpha1.\n"
+            "  value    spot, ondemand, preemptible, reserved, flex-start, reservation-bound\n"
             "  default  ondemand\n"
             "  status   works\n"
             "  since    0.1\n");

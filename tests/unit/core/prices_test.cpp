@@ -35,6 +35,9 @@ TEST(Prices, WhatIsNotKnownHasNone) {
   EXPECT_FALSE(HourlyPrice({.accelerator = "v9-1", .zone = "us-central2-b"}));
   EXPECT_FALSE(HourlyPrice(
       {.pricing = Pricing::kSpot, .accelerator = "v6e-8", .zone = "southamerica-west1-a"}));
+  for (const Pricing pricing : {Pricing::kFlexStart, Pricing::kReservationBound}) {
+    EXPECT_FALSE(HourlyPrice({.pricing = pricing, .accelerator = "v6e-8", .zone = "us-east5-a"}));
+  }
 }
 
 }  // namespace
