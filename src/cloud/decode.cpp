@@ -4,6 +4,7 @@
 #include <array>
 
 #include "jobman/base/strings.hpp"
+#include "jobman/base/time.hpp"
 #include "jobman/cloud/error_map.hpp"
 #include "jobman/cloud/tpu_json.hpp"
 
@@ -170,6 +171,8 @@ Result<core::NodeSeen> DecodeNode(const Json& node) {
   seen.hosts = HostsOf(node);
   seen.create_time = WordOf(node, "createTime");
   seen.notice = NoticeOf(GetMember(node, "upcomingMaintenance"));
+  const auto ends_at = base::ParseRfc3339(GetString(scheduling, "terminationTimestamp"));
+  if (ends_at.ok()) seen.ends_at = *ends_at;
   seen.spot = GetBool(scheduling, "spot") || GetBool(scheduling, "preemptible");
   return seen;
 }

@@ -64,6 +64,12 @@ std::string NoticeFact(const Notice& notice) {
   return fmt::format("the cloud announces {}: {}", NoticeKindName(notice.kind), notice.text);
 }
 
+std::string LentFact(TimePoint until, TimePoint now) {
+  return fmt::format("the cloud lends the slice for {} more, until {}",
+                     base::FormatDuration(std::max(Duration{0}, until - now)),
+                     base::FormatRfc3339(until));
+}
+
 std::string ToldFact(const Told& told, const std::string& what, TimePoint now) {
   return fmt::format("{} ago {} was told of {}: {}", base::FormatDuration(now - told.at), what,
                      NoticeKindName(told.notice.kind), told.notice.text);
@@ -334,6 +340,9 @@ Explanation Explain(const Job& job, TimePoint now) {
   }
   for (const AbandonedRequest& one : job.abandoned) {
     out.facts.push_back(AbandonedFact(one, now));
+  }
+  if (job.slice && job.slice->lent_until && IsHeld(*job.slice)) {
+    out.facts.push_back(LentFact(*job.slice->lent_until, now));
   }
   if (job.slice && job.slice->notice) out.facts.push_back(NoticeFact(*job.slice->notice));
   if (job.stage) out.facts.push_back(StageFact(*job.stage));

@@ -147,6 +147,7 @@ Json SliceToJson(const Slice& slice) {
   if (slice.no_answer) json["no_answer"] = NoAnswerToJson(*slice.no_answer);
   if (!slice.unstopped.empty()) json["unstopped"] = slice.unstopped;
   PutNotice(json, slice.notice);
+  if (slice.lent_until) PutTime(json, "lent_until", *slice.lent_until);
   if (slice.setup_done) {
     json["setup_done"] = {{"generation", slice.setup_done->generation},
                           {"epoch", slice.setup_done->epoch}};
@@ -167,6 +168,7 @@ Result<Slice> SliceFromJson(const Json& json) {
   JM_ASSIGN_OR_RETURN(const auto lacking_since, ReadMaybeTime(json, "lacking_since"));
   JM_ASSIGN_OR_RETURN(const auto not_found_since, ReadMaybeTime(json, "not_found_since"));
   JM_ASSIGN_OR_RETURN(const auto unhealthy_since, ReadMaybeTime(json, "unhealthy_since"));
+  JM_ASSIGN_OR_RETURN(const auto lent_until, ReadMaybeTime(json, "lent_until"));
   JM_ASSIGN_OR_RETURN(const TimePoint last_evidence_at, ReadTime(json, "last_evidence_at"));
   JM_ASSIGN_OR_RETURN(auto refused, RefusedFromJson(GetMember(json, "delete_refused")));
   JM_ASSIGN_OR_RETURN(auto no_answer, NoAnswerFromJson(GetMember(json, "no_answer")));
@@ -194,6 +196,7 @@ Result<Slice> SliceFromJson(const Json& json) {
                .no_answer = std::move(no_answer),
                .unstopped = NumbersFromJson(GetMember(json, "unstopped")),
                .notice = std::move(notice),
+               .lent_until = lent_until,
                .setup_done = SetupDoneFromJson(GetMember(json, "setup_done")),
                .lapses = GetSmallInt(json, "lapses")};
 }

@@ -138,6 +138,7 @@ Status Story::Set(core::Job& job, const std::string& key, const std::string& val
     spec.tpu.pricing = *pricing;
     return base::Ok();
   }
+  if (key == "tpu.max_run_duration") return duration(spec.tpu.max_run_duration);
   if (key == "tpu.valid_until") {
     if (!base::Contains(value, "T")) return duration(spec.tpu.valid_for);
     JM_ASSIGN_OR_RETURN(spec.tpu.valid_until, base::ParseRfc3339(value));

@@ -45,6 +45,7 @@ inline core::Slice SampleSlice(const std::string& name) {
   slice.ready = true;
   slice.unhealthy_since = base::FromMillis(1'767'225'600'127);
   slice.notice = core::Notice{.text = "SCHEDULED, PENDING"};
+  slice.lent_until = base::FromMillis(1'767'225'600'128);
   slice.setup_done = core::SetupDone{.generation = 2, .epoch = 4};
   slice.lapses = 1;
   return slice;

@@ -91,6 +91,8 @@ struct Slice {
   /// attempt uses this slice.
   std::vector<int> unstopped = {};
   std::optional<Notice> notice = {};  ///< announced by the API
+  /// When the cloud takes it away, since it lent it for tpu.max_run_duration only.
+  std::optional<TimePoint> lent_until = {};
   /// All setup steps succeeded on it, and none is optional: another attempt begins with the
   /// command, which starts on no host that was restarted since.
   std::optional<SetupDone> setup_done = {};

@@ -88,6 +88,8 @@ struct NodeSeen {
   std::vector<HostAddress> hosts = {};  ///< networkEndpoints, in worker order
   std::string create_time = {};
   std::optional<Notice> notice = {};  ///< upcomingMaintenance
+  /// schedulingConfig.terminationTimestamp, which only v2alpha1 shows.
+  std::optional<base::TimePoint> ends_at = {};
   bool spot = false;
 };
 

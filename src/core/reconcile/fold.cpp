@@ -29,6 +29,9 @@ struct Folder {
     Slice* const slice = HeldSlice(job, seen.slice);
     if (slice == nullptr) return {};
     Facts facts = FoldLook(*slice, seen, now);
+    if (facts.view == SliceView::kReady) {
+      RecordLentUntil(*slice, seen.nodes, job.spec.tpu.max_run_duration, now);
+    }
     if (job.stage) LoseRuns(*job.stage, facts.hosts_replaced, "its machine was replaced");
     return facts;
   }

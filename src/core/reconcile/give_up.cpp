@@ -94,6 +94,7 @@ bool SliceIsDead(const Turn& turn) {
 }
 
 std::string HowTaken(const Turn& turn) {
+  if (LentTimeIsOver(turn)) return HowItRanOut(turn);
   constexpr std::string_view kPreempted = "PREEMPTED";
   const std::string& state = turn.job.slice->cloud_state;
   if (state.starts_with(kPreempted)) return "was preempted" + state.substr(kPreempted.size());

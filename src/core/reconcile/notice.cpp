@@ -29,7 +29,7 @@ PassNotice NoticeToPass(const Job& job) {
 /// slice. A preemption outranks maintenance.
 void HandleNotice(Turn& turn) {
   Stage& stage = *turn.job.stage;
-  const auto& notice = turn.facts.notice;
+  const auto notice = turn.facts.notice ? turn.facts.notice : NoticeOfEnd(turn);
   if (!notice || IsSetup(stage.id)) return;
   const std::string kind{NoticeKindName(notice->kind)};
   if (!notice->imminent) {

@@ -47,6 +47,8 @@ TimePoint WakeAt(const Turn& turn) {
   const SetupStep* const step = StepOf(job.spec, stage.id);
   const auto& limit = step != nullptr ? step->timeout : job.spec.watchdog.max_duration;
   if (limit) wake = std::min(wake, stage.started_at + *limit);
+  const auto told_at = EndIsToldAt(job);
+  if (told_at && *told_at > turn.now) wake = std::min(wake, *told_at);
   if (StopsAfterNotice(job)) {
     wake = std::min(wake, stage.told->at + job.spec.command.on_notice.grace);
   }

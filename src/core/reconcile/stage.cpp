@@ -369,6 +369,7 @@ base::Error LossOfSlice(const Turn& turn) {
   const SliceView view = turn.view();
   const std::string what = view == SliceView::kForeign
                                ? "was replaced by a resource that is not ours"
+                           : LentTimeIsOver(turn)        ? HowItRanOut(turn)
                            : view == SliceView::kAbsent  ? "vanished"
                            : view == SliceView::kPartial ? "lost a node"
                                                          : HowTaken(turn);

@@ -101,6 +101,16 @@ bool SliceIsDead(const Turn& turn);
 /// What became of it: "was preempted", "became TERMINATED".
 std::string HowTaken(const Turn& turn);
 
+// lent.cpp: slices that the cloud lends for tpu.max_run_duration
+/// The slice is lost, if it is, because its time is over.
+bool LentTimeIsOver(const Turn& turn);
+/// "is over: its run duration of 4h ended".
+std::string HowItRanOut(const Turn& turn);
+/// When the command is told of the end: early enough for command.on_notice.grace.
+std::optional<TimePoint> EndIsToldAt(const Job& job);
+/// What it is told, once it is time.
+std::optional<Notice> NoticeOfEnd(const Turn& turn);
+
 // doubt.cpp: what listings do not show, or show as lost
 /// Asks for the slice by name if listings omit it, or a part of it, or show it as lost.
 void AskByName(Turn& turn);

@@ -48,6 +48,20 @@ TEST(DecodeNode, ReadsAReadyNode) {
   EXPECT_FALSE(node->spot);
 }
 
+TEST(DecodeNode, ReadsWhenItEndsWhereAVersionShowsIt) {
+  EXPECT_FALSE(DecodeNode(Parse(kReadyNode))->ends_at) << "v2 does not";
+  const auto ends_at = [](const std::string& time) {
+    return DecodeNode(Parse(R"({"name":"projects/p/locations/z/nodes/n","state":"READY",
+                                "schedulingConfig":{"terminationTimestamp":)" +
+                            time + "}}"))
+        ->ends_at;
+  };
+  EXPECT_EQ(ends_at(R"("2026-11-28T04:00:00Z")"),
+            base::ParseRfc3339("2026-11-28T04:00:00Z").value());
+  EXPECT_FALSE(ends_at(R"("soon")"));
+  EXPECT_FALSE(ends_at("7"));
+}
+
 TEST(DecodeNode, ReadsAnUpcomingMaintenance) {
   const auto notice = [](const std::string& maintenance) {
     return DecodeNode(Parse(R"({"name":"projects/p/locations/z/nodes/n","state":"READY",

@@ -88,6 +88,31 @@ is as with jobs of separate files: `jobman list 'sweep-*'`, `jobman delete 'swee
 With `job.max_running` the others stay QUEUED and ask for no slice until it is their turn. It limits how many
 work, not how many slices are held: a job that is over keeps its slice unless `job.when_done` gives it back.
 
+## A slice for a time
+
+```yaml
+tpu: {accelerator: v6e-8, zone: us-east5-a, pricing: flex-start, max_run_duration: 8h}
+command: {on_notice: {grace: 2m}}
+```
+
+The cloud lends such a slice for `tpu.max_run_duration` and then takes it away. `jobman why` says how much of the
+time is left. `command.on_notice.grace` and half a minute before the end, but at most a tenth of the time before,
+the command is told as of a preemption (`command.on_notice`); when it has ended, the slice is given back and the
+job goes on with a new one. That costs `retries.preemption`, and in `history` it is called what it is: the run
+duration. The time is reckoned from when the nodes were created, as the API that jobman looks with, v2, does not
+show its end: it may begin later, but not earlier.
+
+- `flex-start`: at most 7 days, through queued resources, for v5e and v6e in some zones; it counts against the
+  quota of preemptible TPUs (Google's "Request Cloud TPUs using Flex-start"). Its price is not in jobman's list:
+  `create` and `cost` show none.
+- `reservation-bound`: of a reservation in calendar mode, which `tpu.reservation` must name (Google's "Consume a
+  reservation"). It ends with the reservation, whose end jobman does not know.
+- `max_run_duration` with another `tpu.pricing` is sent as it is. Whether the service grants it, and within which
+  bounds, is not documented: it decides.
+
+These requests go to Google's API v2alpha1, which may change without notice, and may want a project that was
+admitted to it. All other calls, also those about such a slice, go to v2.
+
 ## A worker
 
 ```yaml

@@ -126,6 +126,7 @@ core::Job ExpectedJob(int version) {
   expected.slice->lacking_since.reset();
   expected.slice->not_found_since.reset();
   expected.slice->unhealthy_since.reset();
+  expected.slice->lent_until.reset();
   expected.slice->setup_done.reset();
   expected.revised.reset();
   expected.slice->lapses = 0;
@@ -198,6 +199,7 @@ TEST(Migrations, StoreOfVersion4IsStillRead) {
   expected.slice->lacking_since.reset();
   expected.slice->not_found_since.reset();
   expected.slice->unhealthy_since.reset();
+  expected.slice->lent_until.reset();
   expected.slice->setup_done.reset();
   expected.revised.reset();
   expected.slice->lapses = 0;
