@@ -19,6 +19,7 @@ class SimulatorConformance : public SimulatorWalk {
   void AskOfOperations();
   void AskForMaintenance();
   void AskForReservations();
+  void AskForATime();
 
   static Json FullNode() {
     const Json disk = {{"sourceDisk", "projects/p/zones/z/disks/d"}, {"mode", "READ_ONLY"}};
@@ -192,6 +193,24 @@ void SimulatorConformance::AskForReservations() {
   Ask("GET", Zone() + "/reservations");
 }
 
+/// Flex-start, until its run duration is over.
+void SimulatorConformance::AskForATime() {
+  const std::string zone = Zone("us-east5-b");
+  Json body = QueuedSpec("n8", "v6e-8");
+  body.erase("spot");
+  body["provisioningModel"] = "FLEX_START";
+  body["runDuration"] = {{"maxRunDuration", "60s"}};
+  Json& spec = body["tpu"]["nodeSpec"][0];
+  spec["parent"] = "projects/p/locations/us-east5-b";
+  spec["node"]["runtimeVersion"] = "v2-alpha-tpuv6e";
+  Ask("POST", zone + "/queuedResources", {{"queuedResourceId", "q8"}}, body);
+  LookAfter(2000);
+  const Json node = Ask("GET", zone + "/nodes/n8");
+  EXPECT_TRUE(node["schedulingConfig"].contains("terminationTimestamp")) << node.dump();
+  LookAfter(60'000);
+  Ask("GET", zone + "/queuedResources/q8");
+}
+
 /// The values of an enum, but for the first, which stands for none.
 std::set<std::string> WordsOf(const std::string& version, const char* message, const char* field) {
   std::set<std::string> words;
@@ -209,6 +228,7 @@ TEST_P(SimulatorConformance, EveryMethodAndStateIsAnsweredAsTheDocumentHasIt) {
   AskOfOperations();
   if (Alpha()) AskForMaintenance();
   if (Alpha()) AskForReservations();
+  if (Alpha()) AskForATime();
 
   std::set<std::string> all;
   for (const auto& [id, method] : Document(Version()).at("methods").items()) all.insert(id);

@@ -57,6 +57,31 @@ TEST_P(SliceEnds, DeletedBySomebodyElse) {
   IsReplacedAfter({"delete", "NAME"});
 }
 
+/// The cloud lends the slice for a short time. The job goes on with a new one.
+class SliceIsLent : public InUse {
+ protected:
+  void GoesOnAfterItsTime(std::vector<std::string> more) {
+    more.emplace_back("tpu.max_run_duration=30s");
+    CreateAndRun(std::move(more));
+    if (HasFatalFailure()) return;
+    EXPECT_TRUE(WhySays("the cloud lends the slice for "));
+    ASSERT_TRUE(Reaches("SUCCEEDED"));
+    EveryHostRanAgain();
+    EXPECT_THAT(History(), HasSubstr("its run duration of 30s end"));
+    EXPECT_EQ(Spent(), "preemption 1, failure 0, infra 0");
+    EXPECT_EQ(Creates(), 2);
+    EXPECT_THAT(Cloud(), AllOf(Not(HasSubstr(Slice(1))), HasSubstr(Slice(2))));
+  }
+};
+
+TEST_P(SliceIsLent, TheCommandIsToldBeforeTheEnd) {
+  GoesOnAfterItsTime({});
+  EXPECT_THAT(History(), HasSubstr("notice of preemption (its run duration of 30s ends at "));
+}
+TEST_P(SliceIsLent, TheCloudTakesItAway) {
+  GoesOnAfterItsTime({"command.on_notice.signal=none"});
+}
+
 /// On demand: nothing is deleted, nothing else is requested. It lasts longer than a host of a READY
 /// slice may be silent.
 class SliceStays : public InUse {
@@ -121,6 +146,7 @@ TEST_P(SliceStays, NothingIsStartedOnAnUnhealthyNode) {
 }
 
 INSTANTIATE_TEST_SUITE_P(Ways, SliceEnds, kEachWay, NameOf);
+INSTANTIATE_TEST_SUITE_P(Ways, SliceIsLent, testing::Values(kQueued, kQueuedTwo), NameOf);
 INSTANTIATE_TEST_SUITE_P(Ways, SliceStays, kEachWay, NameOf);
 
 }  // namespace

@@ -181,6 +181,9 @@ Json RenderNode(const Node& node) {
   for (const char* message : {"schedulingConfig", "shieldedInstanceConfig"}) {
     if (!body.contains(message)) body[message] = Json::object();
   }
+  if (node.ends_at) {
+    body["schedulingConfig"]["terminationTimestamp"] = Timestamp(*node.ends_at);
+  }
   AddNetwork(body, node);
   AddServiceAccount(body, node);
   AddEndpoints(body, node);

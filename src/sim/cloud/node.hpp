@@ -67,7 +67,8 @@ struct Node : NodePlan {
   UpcomingEvents upcoming = {};
   std::string health = {};  ///< instead of HEALTHY
   std::string health_why = {};
-  Json overlay = Json::object();  ///< fields that replace the real ones: the verb `show`
+  std::optional<TimePoint> ends_at = {};  ///< its run duration is over
+  Json overlay = Json::object();          ///< fields that replace the real ones: the verb `show`
 
   Operations::Key operation = {};  ///< of the change in progress
   int change = 0;                  ///< counts changes; events of an earlier one are ignored

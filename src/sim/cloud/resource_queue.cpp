@@ -27,6 +27,14 @@ std::optional<TimePoint> Bound(const Json& policy, const std::array<const char*,
   return TimeOf(Member(Member(policy, "validInterval"), interval_end));
 }
 
+/// When the run duration of a queued resource ends that becomes ACTIVE now. That it counts from
+/// there is a guess.
+std::optional<TimePoint> EndOf(const Json& run_duration, TimePoint now) {
+  if (const auto time = TimeOf(Member(run_duration, "terminationTime"))) return time;
+  const auto most = base::ParseDuration(Text(run_duration, "maxRunDuration"));
+  return most.ok() ? std::optional(now + *most) : std::nullopt;
+}
+
 ApiError ExpiredError() {
   return {.code = base::Code::kDeadlineExceeded,
           .message = "The queued resource could not be provisioned before its valid-until time."};
@@ -129,6 +137,29 @@ void ResourceQueue::Provision(QueuedResource& queued, TimePoint now) {
   }
 }
 
+void ResourceQueue::Activate(QueuedResource& queued, TimePoint now) {
+  SetState(queued, QueuedState::kActive, "SERVICE");
+  const auto end = EndOf(Member(queued.body, "runDuration"), now);
+  if (!end) return;
+  for (const NodePlan& plan : queued.nodes) {
+    if (Node* node = nodes_.Find(plan.key)) node->ends_at = end;
+  }
+  Later(queued, *end, [this](QueuedResource& lent, TimePoint due) { RunOut(lent, due); });
+}
+
+void ResourceQueue::RunOut(QueuedResource& queued, TimePoint now) {
+  SetState(queued, QueuedState::kSuspending, "SERVICE");
+  for (const NodePlan& plan : queued.nodes) {
+    Node* node = nodes_.Find(plan.key);
+    if (node != nullptr && node->queued == queued.key) nodes_.Remove(*node, now);
+  }
+  Later(queued, now + context_.settings.delays.suspend,
+        [this](QueuedResource& suspended, TimePoint due) {
+          SetState(suspended, QueuedState::kSuspended, suspended.initiator);
+          EraseNodes(suspended, due);
+        });
+}
+
 void ResourceQueue::EraseNodes(const QueuedResource& queued, TimePoint now) {
   for (const NodePlan& plan : queued.nodes) {
     const Node* node = nodes_.Find(plan.key);
@@ -203,7 +234,7 @@ void ResourceQueue::ReviewNodes(QueuedResource& queued, TimePoint now) {
     all_ready = all_ready && node->state == NodeState::kReady && node->health.empty();
   }
   if (!all_ready) return;
-  if (queued.state == QueuedState::kProvisioning) SetState(queued, QueuedState::kActive, "SERVICE");
+  if (queued.state == QueuedState::kProvisioning) Activate(queued, now);
   if (queued.reset) {
     context_.operations.Succeed(*queued.reset, Response(queued), now);
     queued.reset.reset();

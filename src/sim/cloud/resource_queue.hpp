@@ -86,6 +86,9 @@ class ResourceQueue {
              std::function<void(QueuedResource&, TimePoint)> event);
   void Enqueue(QueuedResource& queued, TimePoint now);
   void Provision(QueuedResource& queued, TimePoint now);
+  void Activate(QueuedResource& queued, TimePoint now);
+  /// The run duration is over: its nodes are deleted, and it ends SUSPENDED.
+  void RunOut(QueuedResource& queued, TimePoint now);
   void GiveUp(QueuedResource& queued, TimePoint now);
   void Suspend(QueuedResource& queued, const char* initiator, TimePoint now);
   void ReviewWaiting(TimePoint now);

@@ -3,9 +3,11 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <chrono>
 #include <regex>
 
 #include "jobman/base/strings.hpp"
+#include "jobman/base/time.hpp"
 #include "sim/wire/filter.hpp"
 #include "sim/wire/json.hpp"
 
@@ -60,6 +62,7 @@ class Checker {
     }
     Reservation(at + ".reservation_name", Text(queued, "reservationName"));
     Policy(at + ".queueing_policy", Member(queued, "queueingPolicy"));
+    RunDuration(at, queued);
   }
 
  private:
@@ -122,6 +125,22 @@ class Checker {
     Refuse(at, Json(name).dump() + " is not projects/P/locations/Z/reservations/R");
   }
 
+  static bool IsPositive(const std::string& duration) {
+    return !duration.starts_with('-') && duration.find_first_not_of("0.s") != std::string::npos;
+  }
+
+  /// Cloud TPU documentation, "Request Cloud TPUs using Flex-start": for up to 7 days.
+  void RunDuration(const std::string& at, const Json& queued) {
+    constexpr base::Duration kMostFlexStart = std::chrono::hours(7 * 24);
+    const std::string field = at + ".run_duration.max_run_duration";
+    const std::string text = Text(Member(queued, "runDuration"), "maxRunDuration");
+    if (!text.empty() && !IsPositive(text)) Refuse(field, text + " is not a positive duration");
+    if (Text(queued, "provisioningModel") != "FLEX_START") return;
+    const auto duration = base::ParseDuration(text);
+    if (text.empty()) Refuse(field, "FLEX_START needs it");
+    if (duration.ok() && *duration > kMostFlexStart) Refuse(field, "longer than 7 days");
+  }
+
   /// A time of google.protobuf.Timestamp in the past, or a duration that is none.
   void Policy(const std::string& at, const Json& policy) {
     const auto until = base::ParseRfc3339(Text(policy, "validUntilTime"));
@@ -136,8 +155,8 @@ class Checker {
     for (const auto& [name, field] : {std::pair{"validUntilDuration", "valid_until_duration"},
                                       std::pair{"validAfterDuration", "valid_after_duration"}}) {
       const std::string text = Text(policy, name);
-      const bool none = text.starts_with('-') || text.find_first_not_of("0.s") == std::string::npos;
-      if (!text.empty() && none) Refuse(at + "." + field, text + " is not a positive duration");
+      if (!text.empty() && !IsPositive(text))
+        Refuse(at + "." + field, text + " is not a positive duration");
     }
   }
 

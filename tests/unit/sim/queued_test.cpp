@@ -117,6 +117,75 @@ TEST_F(QueuedTest, FailsAtItsTimeUnlessGrantedBefore) {
             "The queued resource could not be provisioned before its valid-until time.");
 }
 
+constexpr const char* kAlphaQueued = "/v2alpha1/projects/p/locations/us-central2-b/queuedResources";
+
+TEST_F(QueuedTest, ItsNodesAreDeletedWhenItsRunDurationIsOver) {
+  Json body = QueuedSpec("n", "v4-8");
+  body["runDuration"] = {{"maxRunDuration", "60s"}};
+  ASSERT_EQ(Call("POST", kAlphaQueued, {{"queuedResourceId", "q"}}, body).status, 200);
+  Pass(550);
+  ASSERT_EQ(QueuedStateOf("q"), "ACTIVE");
+  const TimePoint end = now + std::chrono::seconds{60};
+  const Json shown = Get("/v2alpha1/projects/p/locations/us-central2-b/nodes/n");
+  const auto told = base::ParseRfc3339(Text(shown["schedulingConfig"], "terminationTimestamp"));
+  ASSERT_TRUE(told.ok()) << shown.dump();
+  EXPECT_EQ(*told, end);
+  EXPECT_EQ(Get("nodes/n")["schedulingConfig"], (Json{{"spot", true}})) << "v2 does not show it";
+  Pass(59'999);
+  EXPECT_EQ(NodeStateOf("n"), "READY");
+  Pass(1);
+  EXPECT_EQ(NodeStateOf("n"), "DELETING");
+  EXPECT_EQ(StateOf("q"), (Json{{"state", "SUSPENDING"},
+                                {"suspendingData", Json::object()},
+                                {"stateInitiator", "SERVICE"}}));
+  EXPECT_TRUE(fleet.running.empty());
+  Pass(200);
+  EXPECT_EQ(QueuedStateOf("q"), "SUSPENDED");
+  EXPECT_EQ(Call("GET", "nodes/n").status, 404);
+}
+
+TEST_F(QueuedTest, ARunDurationEndsNothingThatIsGone) {
+  Json body = QueuedSpec("n", "v4-8");
+  body["runDuration"] = {{"maxRunDuration", "60s"}};
+  Call("POST", kAlphaQueued, {{"queuedResourceId", "q"}}, body);
+  Pass(1000);
+  Call("DELETE", "queuedResources/q", {{"force", "true"}});
+  Pass(1000);
+  MakeActive("q", "n");
+  Pass(100'000);
+  EXPECT_EQ(QueuedStateOf("q"), "ACTIVE") << "another one of that name";
+}
+
+TEST_F(QueuedTest, OnlyV2Alpha1HasARunDuration) {
+  Json body = QueuedSpec("n", "v4-8");
+  body["runDuration"] = {{"maxRunDuration", "60s"}};
+  const Reply reply = CreateQueued("q", body);
+  EXPECT_EQ(reply.status, 400);
+  EXPECT_THAT(Message(reply),
+              HasSubstr("Invalid JSON payload received. Unknown name \"runDuration\""));
+  body.erase("runDuration");
+  body["provisioningModel"] = "FLEX_START";
+  EXPECT_THAT(Message(CreateQueued("q", body)), HasSubstr("Unknown name \"provisioningModel\""));
+}
+
+TEST_F(QueuedTest, FlexStartNeedsARunDurationAndATypeThatHasIt) {
+  Json body = QueuedSpec("n", "v4-8");
+  body.erase("spot");
+  body["provisioningModel"] = "FLEX_START";
+  const auto create = [&](const std::string& duration) {
+    if (!duration.empty()) body["runDuration"] = {{"maxRunDuration", duration}};
+    return Call("POST", kAlphaQueued, {{"queuedResourceId", "q"}}, body);
+  };
+  EXPECT_THAT(Message(create("")), HasSubstr("FLEX_START needs it"));
+  EXPECT_THAT(Message(create("604801s")), HasSubstr("longer than 7 days"));
+  EXPECT_THAT(Message(create("0s")), HasSubstr("is not a positive duration"));
+  ASSERT_EQ(create("604800s").status, 200);
+  Pass(1000);
+  EXPECT_EQ(StateOf("q")["failedData"]["error"]["code"], 3);
+  EXPECT_THAT(Text(StateOf("q")["failedData"]["error"], "message"),
+              HasSubstr("is not supported for accelerator type \"v4-8\""));
+}
+
 TEST_F(QueuedTest, IsSuspendedByTheServiceWhenItsNodeIsPreempted) {
   MakeActive("q", "n");
   Call("POST", "/sim/preempt", {}, {{"node", "n"}});
