@@ -75,6 +75,7 @@ base::Task<base::Result<client::CloudClient>> OpenCloud(base::StatePaths paths,
   client::CloudClient parts;
   parts.slices = {whole, &whole->slices()};
   parts.catalog = {whole, &whole->catalog()};
+  parts.maintenance = {whole, &whole->maintenance()};
   co_return parts;
 }
 

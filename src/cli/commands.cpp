@@ -26,6 +26,7 @@ std::span<const Command> Commands() {
       Command{"resume", AddResume},
       Command{"reboot", AddReboot},
       Command{"requeue", AddRequeue},
+      Command{"maintain", AddMaintain},
       Command{"edit", AddEdit},
       Command{"delete", AddDelete},
       Command{"clean", AddClean},

@@ -43,6 +43,7 @@ void AddEdit(CLI::App& root, Invocation& chosen);
 void AddCp(CLI::App& root, Invocation& chosen);
 void AddExec(CLI::App& root, Invocation& chosen);
 void AddForward(CLI::App& root, Invocation& chosen);
+void AddMaintain(CLI::App& root, Invocation& chosen);
 void AddGc(CLI::App& root, Invocation& chosen);
 void AddHelp(CLI::App& root, Invocation& chosen);
 void AddHistory(CLI::App& root, Invocation& chosen);

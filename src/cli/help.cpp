@@ -78,6 +78,7 @@ constexpr std::array kExamples = {
              "jobman resume 42 --set command.env.LR=0.01"},
     Examples{"reboot", "jobman reboot 42\njobman reboot 42 --force"},
     Examples{"requeue", "jobman requeue 42"},
+    Examples{"maintain", "jobman maintain 42"},
     Examples{"edit", "jobman edit 42"},
     Examples{"delete",
              "jobman delete 42\n"

@@ -50,6 +50,7 @@ Result<std::unique_ptr<Cloud>> MakeCloud(asio::any_io_executor executor, core::C
 
   auto api = std::make_unique<TpuApi>(std::move(wire), endpoint, clock);
   cloud->catalog_ = api.get();
+  cloud->maintenance_ = api.get();
   const RatePolicy rate = options.rate.value_or(DefaultRate(endpoint));
   Inner slices = MakeLoggingSliceApi(std::move(api));
   slices = MakeRateLimitSliceApi(std::move(slices), rate, clock, base::Sleep);

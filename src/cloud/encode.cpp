@@ -205,4 +205,11 @@ WireCall RenderLook(const core::Place& place, const std::string& node) {
   return {.method = "GET", .path = ParentPath(place) + "/nodes/" + http::PercentEncode(node)};
 }
 
+WireCall RenderMaintenance(const core::Place& place, const std::string& node) {
+  return {.method = "POST",
+          .path = ParentPath(place, kAlpha) + "/nodes/" + http::PercentEncode(node) +
+                  ":performMaintenance",
+          .body = Json::object()};
+}
+
 }  // namespace jobman::cloud

@@ -267,4 +267,9 @@ Task<Result<std::vector<std::string>>> TpuApi::Zones(std::string project) {
   co_return zones;
 }
 
+Task<Result<core::OperationSeen>> TpuApi::PerformMaintenance(Place place, std::string node) {
+  const Result<Json> reply = co_await Call(RenderMaintenance(place, node), place);
+  co_return DecodeOne(reply, DecodeOperation);
+}
+
 }  // namespace jobman::cloud

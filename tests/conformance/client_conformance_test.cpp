@@ -27,12 +27,12 @@ constexpr const char* kQueuedCreate = "tpu.projects.locations.queuedResources.cr
 
 /// Notes which methods were called. A new method of a port does not compile until it is here; then
 /// it wants a name, and a row in Calls().
-class EveryMethod final : public ports::SliceApi, public ports::Catalog {
+class EveryMethod final : public ports::SliceApi, public ports::Catalog, public ports::Maintenance {
  public:
   static constexpr std::array kNames = {
-      "Create",           "Delete",          "ListNodes", "ListQueued",  "GetNode",
-      "GetQueued",        "GetOperation",    "AddLogin",  "GetHostKeys", "GetVmNames",
-      "AcceleratorTypes", "RuntimeVersions", "Zones"};
+      "Create",           "Delete",          "ListNodes", "ListQueued",        "GetNode",
+      "GetQueued",        "GetOperation",    "AddLogin",  "GetHostKeys",       "GetVmNames",
+      "AcceleratorTypes", "RuntimeVersions", "Zones",     "PerformMaintenance"};
 
   explicit EveryMethod(cloud::TpuApi& api) : api_(api) {}
 
@@ -72,6 +72,9 @@ class EveryMethod final : public ports::SliceApi, public ports::Catalog {
   }
   Task<Result<std::vector<std::string>>> RuntimeVersions(Place place) override {
     return Noted("RuntimeVersions").RuntimeVersions(std::move(place));
+  }
+  Task<Result<core::OperationSeen>> PerformMaintenance(Place place, std::string node) override {
+    return Noted("PerformMaintenance").PerformMaintenance(std::move(place), std::move(node));
   }
 
   Task<Result<std::vector<std::string>>> Zones(std::string project) override {
@@ -132,6 +135,9 @@ std::vector<MethodCall> Calls() {
        {page, "{}"},
        call(&EveryMethod::RuntimeVersions, kLab)},
       {{"locations.list", "locations.list"}, {page, "{}"}, call(&EveryMethod::Zones, kLab.project)},
+      {{"nodes.performMaintenance"},
+       {kOperationReply},
+       call(&EveryMethod::PerformMaintenance, kLab, a)},
   };
 }
 

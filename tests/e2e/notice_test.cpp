@@ -117,6 +117,19 @@ TEST_P(Notice, EveryHostHasTheGraceOfANotice) {
   EXPECT_EQ(Spent(), "preemption 1, failure 0, infra 0");
 }
 
+/// The command gets no signal, and goes on until the user lets the maintenance begin.
+TEST_P(Notice, TheUserBeginsTheMaintenance) {
+  Run("[ $JOBMAN_ATTEMPT != 1 ] || { echo up; sleep 600; }", {"command.on_notice.signal=none"});
+  Sim({"maintain", way().Node(Slice()), "--notice", "1h"});
+  EXPECT_TRUE(WhySays("the cloud announces maintenance"));
+  const Ran ran = Jobman({"maintain", id()});
+  EXPECT_EQ(ran.code, 0) << ran.All();
+  EXPECT_THAT(ran.out, HasSubstr("maintenance of node " + way().Node(Slice()) + " begins"));
+  ASSERT_TRUE(Reaches("SUCCEEDED"));
+  EXPECT_EQ(Creates(), way().Requests()) << "the same slice";
+  EXPECT_EQ(Deletes(), 0);
+}
+
 INSTANTIATE_TEST_SUITE_P(Ways, Notice, kEachWay, NameOf);
 
 }  // namespace

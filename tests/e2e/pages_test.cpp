@@ -54,6 +54,7 @@ const std::vector<Step> kSteps = {
     {"reboot", "jobman reboot train", 2},
     {"requeue", "jobman requeue train", 3},
     {"controller", "jobman controller status", 4},
+    {"maintain", "jobman maintain train"},
     {"delete", "jobman delete train --wait"},
     {"cost", "jobman cost eval train\njobman cost eval train --by zone"},
     {"zones", "jobman zones -a v4-8\njobman zones us-central2-b"},

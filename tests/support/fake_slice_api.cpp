@@ -154,6 +154,21 @@ Task<Result<core::OperationSeen>> FakeSliceApi::AddLogin(core::Place place, std:
   });
 }
 
+Task<Result<core::OperationSeen>> FakeSliceApi::PerformMaintenance(core::Place place,
+                                                                   std::string node) {
+  using Seen = core::OperationSeen;
+  return Call<Seen>("PerformMaintenance", node, [this, place, node]() -> Result<Seen> {
+    const auto found = nodes_.find({place.zone, node});
+    if (found == nodes_.end()) return Missing(FullName(place, "nodes", node));
+    if (!found->second.seen.notice) {
+      return base::Error{.code = base::Code::kFailedPrecondition,
+                         .message = "Node " + node + " has no maintenance."};
+    }
+    found->second.seen.notice.reset();
+    return Seen{.done = true};
+  });
+}
+
 void FakeSliceApi::AddNode(core::NodeSeen node) {
   const Key key{node.zone, node.id};
   nodes_[key] = Node{.seen = std::move(node), .pinned = true};

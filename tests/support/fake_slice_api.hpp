@@ -27,7 +27,7 @@ struct Fault {
 
 /// A small working Cloud TPU in memory, driven by a FakeClock. States that are due change when the
 /// next call is made. Not thread-safe; every call yields to the loop once.
-class FakeSliceApi : public ports::SliceApi, public ports::Catalog {
+class FakeSliceApi : public ports::SliceApi, public ports::Catalog, public ports::Maintenance {
  public:
   struct Settings {
     Duration queue = {};      ///< how long a queued resource waits before it is provisioned
@@ -56,6 +56,9 @@ class FakeSliceApi : public ports::SliceApi, public ports::Catalog {
   base::Task<base::Result<std::vector<std::string>>> AcceleratorTypes(core::Place place) override;
   base::Task<base::Result<std::vector<std::string>>> Zones(std::string project) override;
   base::Task<base::Result<std::vector<std::string>>> RuntimeVersions(core::Place place) override;
+  /// A node that has announced maintenance is well again at once.
+  base::Task<base::Result<core::OperationSeen>> PerformMaintenance(core::Place place,
+                                                                   std::string node) override;
 
   // For tests to change the cloud.
 

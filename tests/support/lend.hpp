@@ -16,6 +16,7 @@ inline base::Task<base::Result<client::CloudClient>> GiveCloud(FakeSliceApi* clo
   client::CloudClient client;
   client.slices = {std::shared_ptr<void>(), cloud};
   client.catalog = {std::shared_ptr<void>(), cloud};
+  client.maintenance = {std::shared_ptr<void>(), cloud};
   co_return client;
 }
 

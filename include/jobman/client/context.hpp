@@ -22,10 +22,11 @@ enum class StoreUse { kRead, kWrite };
 /// what is missing in the home folder, which must exist.
 using StoreOpener = std::function<base::Result<ports::Stores>(const base::StatePaths&, StoreUse)>;
 
-/// A client of one cloud: its slices, and the catalog of what it offers.
+/// A client of one cloud: its slices, the catalog of what it offers, and their maintenance.
 struct CloudClient {
   std::shared_ptr<ports::SliceApi> slices = {};
   std::shared_ptr<ports::Catalog> catalog = {};
+  std::shared_ptr<ports::Maintenance> maintenance = {};
 };
 /// Opens a client of the cloud that a job names, on the caller's loop. Starts the cloud `local` if
 /// it is not running.

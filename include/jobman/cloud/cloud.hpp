@@ -26,13 +26,16 @@ class Cloud {
  public:
   ports::SliceApi& slices() { return *slices_; }
   ports::Catalog& catalog() { return *catalog_; }
+  ports::Maintenance& maintenance() { return *maintenance_; }
 
  private:
   friend Result<std::unique_ptr<Cloud>> MakeCloud(asio::any_io_executor executor,
                                                   core::CloudSpec spec, CloudOptions options);
   std::unique_ptr<base::Clock> clock_ = {};
   std::unique_ptr<ports::SliceApi> slices_ = {};
-  ports::Catalog* catalog_ = nullptr;  ///< owned by slices_
+  // Owned by slices_.
+  ports::Catalog* catalog_ = nullptr;
+  ports::Maintenance* maintenance_ = nullptr;
 };
 
 /// Composes transport, credentials, API and decorators. `spec.endpoint` is a URL: the caller has

@@ -14,9 +14,9 @@ namespace jobman::cloud {
 
 using base::Task;
 
-/// The Cloud TPU API v2 over HTTP. Each call of SliceApi is one exchange, or one per page for a
-/// listing; nothing is retried here.
-class TpuApi final : public ports::SliceApi, public ports::Catalog {
+/// The Cloud TPU API over HTTP: v2, and v2alpha1 for what only that has. Each call of SliceApi is
+/// one exchange, or one per page for a listing; nothing is retried here.
+class TpuApi final : public ports::SliceApi, public ports::Catalog, public ports::Maintenance {
  public:
   /// `endpoint` is a base URL without a path: "https://tpu.googleapis.com".
   TpuApi(std::unique_ptr<http::Transport> transport, std::string endpoint,
@@ -38,6 +38,9 @@ class TpuApi final : public ports::SliceApi, public ports::Catalog {
   Task<Result<std::vector<std::string>>> AcceleratorTypes(core::Place place) override;
   Task<Result<std::vector<std::string>>> RuntimeVersions(core::Place place) override;
   Task<Result<std::vector<std::string>>> Zones(std::string project) override;
+
+  Task<Result<core::OperationSeen>> PerformMaintenance(core::Place place,
+                                                       std::string node) override;
 
  private:
   /// The body of a 2xx response.

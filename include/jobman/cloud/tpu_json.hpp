@@ -37,6 +37,8 @@ WireCall RenderCreate(const core::SliceRequest& request);
 WireCall RenderDelete(const core::SliceRef& ref, int generation = 0);
 /// The look for a node (projects.locations.nodes.get).
 WireCall RenderLook(const core::Place& place, const std::string& node);
+/// nodes.performMaintenance, which only v2alpha1 has.
+WireCall RenderMaintenance(const core::Place& place, const std::string& node);
 
 /// The Node in the body of a create call.
 Json EncodeNode(const core::SliceRequest& request);

@@ -60,4 +60,14 @@ class Catalog {
   virtual Task<Result<std::vector<std::string>>> Zones(std::string project) = 0;
 };
 
+/// Maintenance that the cloud has announced.
+class Maintenance {
+ public:
+  virtual ~Maintenance() = default;
+  /// Begins it now, on all hosts of the node. kFailedPrecondition when none is announced that may
+  /// be begun by its user.
+  virtual Task<Result<core::OperationSeen>> PerformMaintenance(core::Place place,
+                                                               std::string node) = 0;
+};
+
 }  // namespace jobman::ports

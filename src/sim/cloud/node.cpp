@@ -92,8 +92,12 @@ Metadata MetadataOf(const Json& spec) {
 }
 
 Json UpcomingMaintenance(const Node& node, TimePoint start) {
-  // Google's documentation: customers may start it themselves on v6e slices from 2x4.
-  const bool by_customer = node.shape.generation == "v6e" && node.shape.chips >= 8;
+  // Cloud TPU documentation, "Manually start a host maintenance event": customers may on any v4 and
+  // v5p, and on v5e and v6e from 2x4. Of older ones it says nothing.
+  const std::string& generation = node.shape.generation;
+  const bool lite = generation == "v5litepod" || generation == "v6e";
+  const bool by_customer =
+      generation == "v4" || generation == "v5p" || (lite && node.shape.chips >= 8);
   return {{"type", "SCHEDULED"},
           {"maintenanceStatus", "PENDING"},
           {"windowStartTime", Timestamp(start)},

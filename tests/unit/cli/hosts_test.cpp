@@ -63,6 +63,23 @@ class NetworkCommands : public testing::Test {
   ChangedHosts changed_;
 };
 
+TEST_F(NetworkCommands, MaintainBeginsWhatTheCloudHasAnnounced) {
+  core::NodeSeen node{
+      .id = "train-000001-a1", .zone = "us-central2-b", .state = core::NodeState::kReady};
+  cloud_.AddNode(node);
+  const auto none = world_.Run({"maintain", "train"});
+  EXPECT_NE(none.exit_code, 0);
+  EXPECT_THAT(none.out, HasSubstr("no maintenance of node train-000001-a1: "));
+  node.notice = core::Notice{.text = "PENDING"};
+  cloud_.AddNode(node);
+  const auto begun = world_.Run({"maintain", "train"});
+  EXPECT_EQ(begun.exit_code, 0) << begun.out << begun.err;
+  EXPECT_EQ(begun.out, "maintenance of node train-000001-a1 begins; progress: jobman why 000001\n");
+  cloud_.AddNode(node);
+  EXPECT_THAT(world_.Run({"maintain", "train", "--json"}).out,
+              HasSubstr("\"node\": \"train-000001-a1\""));
+}
+
 TEST_F(NetworkCommands, ExecShowsWhatEachHostSaidAndHowItEnded) {
   const auto ended = world_.Run({"exec", "train", "--json", "--", "basename $HOME; exit 3"});
   EXPECT_EQ(ended.exit_code, 1);

@@ -260,6 +260,16 @@ TEST_F(TpuApiTest, ALoginThatIsThereIsNotAdded) {
   EXPECT_EQ(script->requests.size(), 1U);
 }
 
+TEST_F(TpuApiTest, BeginsMaintenanceThroughV2Alpha1) {
+  script->Answer(200, R"({"name":"projects/p/locations/z/operations/o"})");
+  ASSERT_TRUE(loop.Run(api.PerformMaintenance(kLab, "t1")).ok());
+  EXPECT_EQ(script->requests[0].method, "POST");
+  EXPECT_THAT(Url(0),
+              testing::EndsWith(
+                  "/v2alpha1/projects/p/locations/us-central2-b/nodes/t1:performMaintenance"));
+  EXPECT_EQ(script->requests[0].body, "{}");
+}
+
 TEST_F(TpuApiTest, UnpublishedHostKeysAreEmpty) {
   script->Answer(404, R"({"error":{"code":404,"status":"NOT_FOUND","message":
       "The resource 'hostkeys/' of type 'Guest Attribute' was not found."}})");

@@ -15,8 +15,8 @@ class MethodsTest : public ServiceFixture {
   const std::string kAlpha = "/v2alpha1/projects/p/locations/us-central2-b/";
   const std::string kAlphaV6 = "/v2alpha1/projects/p/locations/us-east5-b/";
 
-  void CreateV6(const std::string& id) {
-    Json spec = Spec("v6e-8");
+  void CreateV6(const std::string& id, const std::string& type = "v6e-8") {
+    Json spec = Spec(type);
     spec["runtimeVersion"] = "v2-alpha-tpuv6e";
     ASSERT_EQ(Call("POST", kAlphaV6 + "nodes", {{"nodeId", id}}, spec).status, 200);
     Pass(1000);
@@ -53,7 +53,10 @@ TEST_F(MethodsTest, MaintenanceIsPerformedOnlyWhereItCanBeRescheduled) {
   Pass(1000);
   EXPECT_EQ(Call("POST", kAlpha + "nodes/t1:performMaintenance").status, 400);
   Call("POST", "/sim/maintain", {}, {{"node", "t1"}, {"notice", "1h"}});
-  EXPECT_EQ(Call("POST", kAlpha + "nodes/t1:performMaintenance").status, 400) << "a v4";
+  EXPECT_EQ(Call("POST", kAlpha + "nodes/t1:performMaintenance").status, 200) << "any v4";
+  CreateV6("t4", "v6e-4");
+  Call("POST", "/sim/maintain", {}, {{"node", "t4"}, {"notice", "1h"}});
+  EXPECT_EQ(Call("POST", kAlphaV6 + "nodes/t4:performMaintenance").status, 400) << "too small";
   CreateV6("t6");
   Call("POST", "/sim/maintain", {}, {{"node", "t6"}, {"notice", "1h"}});
   const Reply reply = Call("POST", kAlphaV6 + "nodes/t6:performMaintenance");
