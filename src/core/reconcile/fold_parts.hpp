@@ -8,12 +8,11 @@ namespace jobman::core {
 
 // fold_look.cpp
 Facts FoldLook(Slice& slice, const SliceSeen& seen, TimePoint now);
+void FoldFailedLook(Slice& slice, const LookFailed& failed, TimePoint now);
 // lent.cpp
 /// When the cloud takes the slice away: as its nodes say, or reckoned from when they were created.
 void RecordLentUntil(Slice& slice, const std::vector<NodeSeen>& nodes,
                      const std::optional<Duration>& lent, TimePoint now);
-// fold_look.cpp
-void FoldFailedLook(Slice& slice, const LookFailed& failed, TimePoint now);
 // fold_answers.cpp
 Facts FoldCreate(Slice& slice, const CreateAnswered& answer, TimePoint now);
 Facts FoldFailure(Slice& slice, const OperationFailed& failed);

@@ -17,14 +17,16 @@ constexpr Duration kToBeTold = std::chrono::seconds{30};
 /// Of a slice that is lent for a short time, most belongs to the command.
 constexpr int kLeadPart = 10;
 
-/// Whether the time counts from here is not documented: this is the earliest that can be meant.
-TimePoint FirstCreated(const std::vector<NodeSeen>& nodes, TimePoint now) {
+/// When the first node was created. Whether the time counts from here is not documented: it is the
+/// earliest that can be meant. By the service's clock, which may differ from ours: it was not
+/// before the request, unless that was repeated.
+TimePoint FirstCreated(const Slice& slice, const std::vector<NodeSeen>& nodes, TimePoint now) {
   TimePoint first = now;
   for (const NodeSeen& node : nodes) {
     const auto created = base::ParseRfc3339(node.create_time);
     if (created.ok()) first = std::min(first, *created);
   }
-  return first;
+  return slice.requests_sent == 1 ? std::max(first, slice.requested_at) : first;
 }
 
 std::optional<TimePoint> FirstEnd(const std::vector<NodeSeen>& nodes) {
@@ -47,7 +49,7 @@ void RecordLentUntil(Slice& slice, const std::vector<NodeSeen>& nodes,
                      const std::optional<Duration>& lent, TimePoint now) {
   if (const auto told = FirstEnd(nodes)) slice.lent_until = told;
   if (slice.lent_until || !lent || slice.ref.existing) return;
-  slice.lent_until = FirstCreated(nodes, now) + *lent;
+  slice.lent_until = FirstCreated(slice, nodes, now) + *lent;
 }
 
 bool LentTimeIsOver(const Turn& turn) {

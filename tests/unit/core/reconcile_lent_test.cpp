@@ -96,7 +96,7 @@ TEST(ReconcileLent, OtherSlicesHaveNoEnd) {
 
 /// What a listing shows of the slice, with one node.
 SliceSeen Granted(const Reconciling& r, const NodeSeen& node) {
-  SliceSeen seen{.slice = r.job().slice->ref.name, .began = r.clock.Now()};
+  SliceSeen seen{.slice = r.job().slice->ref.name};
   seen.queued = QueuedSeen{.id = seen.slice, .state = QueuedState::kActive, .raw_state = "ACTIVE"};
   seen.nodes = {node};
   return seen;
@@ -112,10 +112,20 @@ NodeSeen ReadyNode() {
 TEST(ReconcileLent, TheTimeIsReckonedFromWhenTheNodeWasCreated) {
   Reconciling r(Lent(hours{4}));
   r.Tick().Answered();
+  r.clock.Advance(minutes{30});
   NodeSeen node = ReadyNode();
-  node.create_time = "2025-12-31T23:50:00.5Z";
+  node.create_time = "2026-01-01T00:20:00.5Z";
   r.See(Granted(r, node));
-  EXPECT_EQ(r.job().slice->lent_until, base::ParseRfc3339("2026-01-01T03:50:00.5Z").value());
+  EXPECT_EQ(r.job().slice->lent_until, base::ParseRfc3339("2026-01-01T04:20:00.5Z").value());
+}
+
+TEST(ReconcileLent, ANodeIsNotOlderThanItsRequest) {
+  Reconciling r(Lent(hours{4}));
+  r.Tick().Answered();
+  NodeSeen node = ReadyNode();
+  node.create_time = "2025-12-31T23:00:00Z";  // this machine's clock is ahead
+  r.See(Granted(r, node));
+  EXPECT_EQ(r.job().slice->lent_until, r.clock.Now() + hours{4});
 }
 
 TEST(ReconcileLent, WhatTheCloudSaysCounts) {
