@@ -200,9 +200,9 @@ TEST_F(Completion, TheValueOfAnOptionMayFollowAnEqualsSign) {
 }
 
 TEST_F(Completion, ValuesOfKeys) {
-  EXPECT_EQ(
-      Answer({"create", "--set", "tpu.pricing="}),
-      " tpu.pricing=spot tpu.pricing=ondemand tpu.pricing=preemptible tpu.pricing=reserved  ");
+  EXPECT_EQ(Answer({"create", "--set", "tpu.pricing="}),
+            " tpu.pricing=spot tpu.pricing=ondemand tpu.pricing=preemptible tpu.pricing=reserved "
+            "tpu.pricing=flex-start tpu.pricing=reservation-bound  ");
   EXPECT_EQ(world_.Run({"__complete", "create", "--set=tpu.pricing=o"}).out,
             "--set=tpu.pricing=ondemand\tthe default\n");
   EXPECT_EQ(Answer({"create", "--set", "checks.jax="}), " checks.jax=true checks.jax=false  ");
