@@ -208,13 +208,19 @@ Task<Result<core::OperationSeen>> TpuApi::GetOperation(std::string name) {
 
 Task<Result<core::OperationSeen>> TpuApi::AddLogin(Place place, std::string node,
                                                    std::string line) {
+  core::LoginChange change{.add = {std::move(line)}};
+  co_return co_await ChangeLogins(std::move(place), std::move(node), std::move(change));
+}
+
+Task<Result<core::OperationSeen>> TpuApi::ChangeLogins(Place place, std::string node,
+                                                       core::LoginChange change) {
   JM_CO_ASSIGN_OR_RETURN(const Json seen, co_await Call(RenderLook(place, node), place));
   Json metadata = GetMember(seen, "metadata");
-  std::string keys = GetString(metadata, "ssh-keys");
-  if (base::Contains(keys, line)) co_return core::OperationSeen{.done = true};
-  if (!keys.empty() && !keys.ends_with('\n')) keys += '\n';
+  const std::string keys = GetString(metadata, "ssh-keys");
+  std::string changed = core::ChangedLogins(keys, change);
+  if (changed == keys) co_return core::OperationSeen{.done = true};
   if (!metadata.is_object()) metadata = Json::object();
-  metadata["ssh-keys"] = keys + line;
+  metadata["ssh-keys"] = std::move(changed);
   // The mask replaces the whole map.
   WireCall call{.method = "PATCH", .path = PathOf(place, "nodes", node)};
   call.query.emplace_back("updateMask", "metadata");

@@ -103,6 +103,7 @@ StageHooks Effects::HooksFor(core::JobId id) {
 }
 
 void Effects::Do(const Job& job, const core::RunStage& run) {
+  calls_.BringGuests(job);
   RunnerFor(job, run.attempt, run.stage, !run.again);
 }
 

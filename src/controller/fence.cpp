@@ -54,6 +54,12 @@ class FencedSlices final : public ports::SliceApiDecorator<FencedSlices> {
     co_return co_await inner().AddLogin(std::move(place), std::move(node), std::move(line));
   }
 
+  Task<Result<core::OperationSeen>> ChangeLogins(core::Place place, std::string node,
+                                                 core::LoginChange change) override {
+    JM_CO_TRY(co_await MayBegin(guard_));
+    co_return co_await inner().ChangeLogins(std::move(place), std::move(node), std::move(change));
+  }
+
  private:
   LeaseGuard guard_;
 };

@@ -27,7 +27,13 @@ std::vector<core::SliceRef> ToDelete(const core::SliceRef& slice) {
 
 SliceCalls::SliceCalls(asio::io_context& loop, const Ports& ports, const Options& options,
                        Clouds& clouds, JobBook& book, ZoneWatch& watch)
-    : loop_(loop), ports_(ports), options_(options), clouds_(clouds), book_(book), watch_(watch) {}
+    : loop_(loop),
+      ports_(ports),
+      options_(options),
+      clouds_(clouds),
+      book_(book),
+      watch_(watch),
+      guests_(loop, ports, clouds) {}
 
 SliceCalls::~SliceCalls() {
   scope_.Cancel();
@@ -35,6 +41,7 @@ SliceCalls::~SliceCalls() {
 
 SliceCalls::Caller SliceCalls::CallerFor(const core::Job& job) const {
   return {.job = job.id,
+          .name = job.name,
           .labels = core::OwnerLabels(job, options_.policy.store_id),
           .cloud = job.spec.cloud,
           .ssh = job.spec.ssh,
@@ -85,6 +92,7 @@ base::Task<core::CreateAnswered> SliceCalls::AskForSlice(Caller caller,
   }
   const auto api = *std::move(cloud);
   request = WithLogin(std::move(request), caller.ssh.user, *key);
+  request = co_await guests_.WithGuests(std::move(request), caller.job, caller.name);
   const auto parts = core::PartsOf(slice);
   for (const core::SliceRef& part : parts) {
     request.ref = part;

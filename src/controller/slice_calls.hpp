@@ -5,6 +5,7 @@
 #include <set>
 #include <string>
 
+#include "controller/guest_logins.hpp"
 #include "controller/zone_watch.hpp"
 
 namespace jobman::controller {
@@ -22,15 +23,19 @@ class SliceCalls {
   void Do(const core::Job& job, const core::DeleteSlice& remove);
   void Do(const core::Job& job, const core::LookUpSlice& look);
   void Do(const core::Job& job, const core::AddLogin& add);
+  /// See GuestLogins::Bring().
+  void BringGuests(const core::Job& job) { guests_.Bring(job); }
   /// Whether no call is in progress.
   bool Quiet() const {
-    return creating_.empty() && deleting_.empty() && looking_up_.empty() && adding_.empty();
+    return creating_.empty() && deleting_.empty() && looking_up_.empty() && adding_.empty() &&
+           guests_.Quiet();
   }
 
  private:
   /// Whose call it is, and to which cloud.
   struct Caller {
     core::JobId job = {};
+    std::string name = {};
     Labels labels = {};  ///< what its slices carry
     core::CloudSpec cloud = {};
     core::SshSpec ssh = {};
@@ -58,6 +63,7 @@ class SliceCalls {
   Clouds& clouds_;
   JobBook& book_;
   ZoneWatch& watch_;
+  GuestLogins guests_;
   base::CancelScope scope_ = {};
   std::set<std::string> creating_ = {};
   std::set<std::string> looking_up_ = {};

@@ -11,6 +11,13 @@ std::string LoginLine(const std::string& user, const std::string& public_key) {
   return user + ":" + data + " " + user;
 }
 
+std::string KeptLogins(const core::JobSpec& spec, const base::Result<std::string>& public_key) {
+  const auto of_file = spec.tpu.metadata.find("ssh-keys");
+  std::string kept = of_file == spec.tpu.metadata.end() ? std::string{} : of_file->second;
+  if (public_key.ok()) kept += "\n" + LoginLine(spec.ssh.user, *public_key);
+  return kept;
+}
+
 core::SliceRequest WithLogin(core::SliceRequest request, const std::string& user,
                              const std::string& public_key) {
   const std::string line = LoginLine(user, public_key);

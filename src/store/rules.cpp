@@ -225,6 +225,13 @@ Error Stale(core::JobId id) {
           .hint = "read it again"};
 }
 
+Error GuestIsStale() {
+  return {.code = Code::kAborted,
+          .message = "another command has changed the guest meanwhile",
+          .reason = Reason::kStale,
+          .hint = "jobman keys list shows how it is; try again"};
+}
+
 Error LeaseLost() {
   return {.code = Code::kAborted,
           .message = "another controller has taken over",

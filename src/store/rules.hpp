@@ -54,6 +54,7 @@ inline constexpr const char* kLeftToOriginal = "left to the store that this one 
 
 base::Error NoSuchJob(core::JobId id);
 base::Error Stale(core::JobId id);
+base::Error GuestIsStale();
 base::Error LeaseLost();
 
 }  // namespace jobman::store

@@ -4,9 +4,21 @@
 #include "store/rules.hpp"
 #include "store/sqlite.hpp"
 
-// Data of no single job: the store's id and sites, host keys, cached facts, the lease.
+// Data of no single job: the store's id and sites, guests, host keys, cached facts, the lease.
 
 namespace jobman::store {
+namespace {
+
+/// In `meta`; an older jobman, which does not read it, lets nobody in.
+std::string GuestKey(const core::Guest& guest) {
+  return "guest:" + guest.user + ":" + guest.key.type + " " + guest.key.data;
+}
+
+std::string GuestText(const core::Guest& guest) {
+  return core::GuestToJson(guest).dump();
+}
+
+}  // namespace
 
 Task<Result<std::string>> SqliteStore::StoreId() {
   JM_CO_ASSIGN_OR_RETURN(Query query, db_->Prepare("SELECT value FROM meta WHERE key = 'store_id'",
@@ -33,6 +45,35 @@ Task<Result<std::vector<core::Site>>> SqliteStore::Sites() {
                       .message = "the store's record of where it belongs is damaged",
                       .hint = "restore the store from a backup"};
   co_return damaged;
+}
+
+Task<Result<std::vector<core::Guest>>> SqliteStore::Guests() {
+  JM_CO_ASSIGN_OR_RETURN(
+      Query query, db_->Prepare("SELECT value FROM meta WHERE key GLOB 'guest:*' ORDER BY key",
+                                "reading the guests"));
+  std::vector<core::Guest> guests;
+  for (;;) {
+    JM_CO_ASSIGN_OR_RETURN(const bool found, query.Step());
+    if (!found) co_return guests;
+    JM_CO_ASSIGN_OR_RETURN(const base::Json json, base::ParseJson(query.View()));
+    JM_CO_ASSIGN_OR_RETURN(core::Guest guest, core::GuestFromJson(json));
+    guests.push_back(std::move(guest));
+  }
+}
+
+Task<Status> SqliteStore::SetGuest(std::optional<core::Guest> was, std::optional<core::Guest> now) {
+  constexpr const char* kDoing = "writing a guest";
+  if (!was) {
+    JM_CO_TRY(db_->Run("INSERT OR IGNORE INTO meta (key, value) VALUES (?, ?)", kDoing,
+                       GuestKey(*now), GuestText(*now)));
+  } else if (!now) {
+    JM_CO_TRY(db_->Run("DELETE FROM meta WHERE key = ? AND value = ?", kDoing, GuestKey(*was),
+                       GuestText(*was)));
+  } else {
+    JM_CO_TRY(db_->Run("UPDATE meta SET value = ? WHERE key = ? AND value = ?", kDoing,
+                       GuestText(*now), GuestKey(*was), GuestText(*was)));
+  }
+  co_return db_->changes() == 1 ? base::Ok() : Status(GuestIsStale());
 }
 
 Task<Result<std::optional<std::string>>> SqliteStore::PinnedKey(std::string identity) {

@@ -30,9 +30,9 @@ constexpr const char* kQueuedCreate = "tpu.projects.locations.queuedResources.cr
 class EveryMethod final : public ports::SliceApi, public ports::Catalog, public ports::Maintenance {
  public:
   static constexpr std::array kNames = {
-      "Create",           "Delete",          "ListNodes", "ListQueued",        "GetNode",
-      "GetQueued",        "GetOperation",    "AddLogin",  "GetHostKeys",       "GetVmNames",
-      "AcceleratorTypes", "RuntimeVersions", "Zones",     "PerformMaintenance"};
+      "Create",     "Delete",           "ListNodes",       "ListQueued",   "GetNode",
+      "GetQueued",  "GetOperation",     "AddLogin",        "ChangeLogins", "GetHostKeys",
+      "GetVmNames", "AcceleratorTypes", "RuntimeVersions", "Zones",        "PerformMaintenance"};
 
   explicit EveryMethod(cloud::TpuApi& api) : api_(api) {}
 
@@ -60,6 +60,10 @@ class EveryMethod final : public ports::SliceApi, public ports::Catalog, public 
   Task<Result<core::OperationSeen>> AddLogin(Place place, std::string node,
                                              std::string line) override {
     return Noted("AddLogin").AddLogin(std::move(place), std::move(node), std::move(line));
+  }
+  Task<Result<core::OperationSeen>> ChangeLogins(Place place, std::string node,
+                                                 core::LoginChange change) override {
+    return Noted("ChangeLogins").ChangeLogins(std::move(place), std::move(node), std::move(change));
   }
   Task<Result<std::vector<core::HostKeys>>> GetHostKeys(Place place, std::string node) override {
     return Noted("GetHostKeys").GetHostKeys(std::move(place), std::move(node));
@@ -110,6 +114,7 @@ std::vector<MethodCall> Calls() {
   };
   const std::string a = "a";
   const std::string line = "me:ssh-ed25519 AAAA me";
+  const core::LoginChange change{.add = {line}};
   const std::string operation = "projects/p/locations/us-central2-b/operations/operation-1";
   return {
       {{"nodes.create"}, {kOperationReply}, call(&EveryMethod::Create, direct)},
@@ -126,6 +131,9 @@ std::vector<MethodCall> Calls() {
       {{"nodes.get", "nodes.patch"},
        {node, kOperationReply},
        call(&EveryMethod::AddLogin, kLab, a, line)},
+      {{"nodes.get", "nodes.patch"},
+       {node, kOperationReply},
+       call(&EveryMethod::ChangeLogins, kLab, a, change)},
       {{"nodes.getGuestAttributes"}, {"{}"}, call(&EveryMethod::GetHostKeys, kLab, a)},
       {{"nodes.getGuestAttributes"}, {"{}"}, call(&EveryMethod::GetVmNames, kLab, a)},
       {{"acceleratorTypes.list", "acceleratorTypes.list"},

@@ -148,6 +148,12 @@ FaultyCloud::Answer<core::OperationSeen> FaultyCloud::AddLogin(core::Place place
   });
 }
 
+FaultyCloud::Answer<core::OperationSeen> FaultyCloud::ChangeLogins(core::Place place,
+                                                                   std::string node,
+                                                                   core::LoginChange) {
+  return AddLogin(std::move(place), std::move(node), {});
+}
+
 FaultyCloud::Answer<std::vector<core::HostKeys>> FaultyCloud::GetHostKeys(core::Place place,
                                                                           std::string node) {
   using Keys = std::vector<core::HostKeys>;

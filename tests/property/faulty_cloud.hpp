@@ -34,6 +34,8 @@ class FaultyCloud final : public ports::SliceApi {
   Answer<core::OperationSeen> GetOperation(std::string name) override;
   Answer<core::OperationSeen> AddLogin(core::Place place, std::string node,
                                        std::string line) override;
+  Answer<core::OperationSeen> ChangeLogins(core::Place place, std::string node,
+                                           core::LoginChange change) override;
   Answer<std::vector<core::HostKeys>> GetHostKeys(core::Place place, std::string node) override;
 
   // Control.

@@ -104,6 +104,10 @@ class DirectStore {
     return RunNow(
         stores_.sites->BecomeAnother(std::move(store_id), std::move(site), std::move(turns)));
   }
+  base::Result<std::vector<core::Guest>> Guests() const { return RunNow(stores_.guests->Guests()); }
+  base::Status SetGuest(std::optional<core::Guest> was, std::optional<core::Guest> now) const {
+    return RunNow(stores_.guests->SetGuest(std::move(was), std::move(now)));
+  }
   base::Result<core::QueueId> OpenQueue(std::string file) const {
     return RunNow(stores_.queues->OpenQueue(std::move(file)));
   }

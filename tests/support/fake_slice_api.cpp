@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "jobman/base/strings.hpp"
 #include "jobman/core/accelerators.hpp"
 #include "tests/support/cloud_words.hpp"
 
@@ -165,6 +166,19 @@ Task<Result<core::OperationSeen>> FakeSliceApi::PerformMaintenance(core::Place p
                          .message = "Node " + node + " has no maintenance."};
     }
     found->second.seen.notice.reset();
+    return Seen{.done = true};
+  });
+}
+
+Task<Result<core::OperationSeen>> FakeSliceApi::ChangeLogins(core::Place place, std::string node,
+                                                             core::LoginChange change) {
+  using Seen = core::OperationSeen;
+  return Call<Seen>("ChangeLogins", node, [this, place, node, change]() -> Result<Seen> {
+    if (!nodes_.contains({place.zone, node})) return Missing(FullName(place, "nodes", node));
+    auto& lines = logins_[node];
+    const std::string changed = core::ChangedLogins(base::Join(lines, "\n"), change);
+    lines = base::Split(changed, '\n');
+    std::erase(lines, std::string{});
     return Seen{.done = true};
   });
 }

@@ -51,6 +51,8 @@ class FakeSliceApi : public ports::SliceApi, public ports::Catalog, public ports
   base::Task<base::Result<core::OperationSeen>> GetOperation(std::string name) override;
   base::Task<base::Result<core::OperationSeen>> AddLogin(core::Place place, std::string node,
                                                          std::string line) override;
+  base::Task<base::Result<core::OperationSeen>> ChangeLogins(core::Place place, std::string node,
+                                                             core::LoginChange change) override;
   base::Task<base::Result<std::vector<core::HostKeys>>> GetHostKeys(core::Place place,
                                                                     std::string node) override;
   base::Task<base::Result<std::vector<std::string>>> AcceleratorTypes(core::Place place) override;
@@ -92,7 +94,7 @@ class FakeSliceApi : public ports::SliceApi, public ports::Catalog, public ports
   int CountCalls(const std::string& method) const;
   /// The requests of successful creates, in order.
   const std::vector<core::SliceRequest>& created() const { return created_; }
-  /// The lines that AddLogin() added to the node.
+  /// The lines that AddLogin() and ChangeLogins() left on the node, without those of its create.
   const std::vector<std::string>& LoginsOf(const std::string& node) { return logins_[node]; }
   /// Adds a node that nobody of ours created.
   void AddNode(core::NodeSeen node);

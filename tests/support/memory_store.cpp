@@ -332,6 +332,27 @@ Status MemoryStore::BecomeAnother(std::string store_id, core::Site site,
   return base::Ok();
 }
 
+Status MemoryStore::SetGuest(const std::optional<core::Guest>& was,
+                             const std::optional<core::Guest>& now) {
+  const auto key = [](const core::Guest& guest) {
+    return std::pair(guest.user, guest.key.type + " " + guest.key.data);
+  };
+  const auto same = [&](const core::Guest& one) { return key(one) == key(was ? *was : *now); };
+  const auto found = std::find_if(guests_.begin(), guests_.end(), same);
+  const bool there = found != guests_.end();
+  // Times are stored in milliseconds.
+  const auto text = [](const core::Guest& guest) { return core::GuestToJson(guest).dump(); };
+  if (there != was.has_value() || (there && text(*found) != text(*was))) {
+    return store::GuestIsStale();
+  }
+  if (there) guests_.erase(found);
+  if (now) guests_.push_back(core::GuestFromJson(core::GuestToJson(*now)).value());
+  std::sort(guests_.begin(), guests_.end(),
+            [&](const auto& a, const auto& b) { return key(a) < key(b); });
+  ++writes_;
+  return base::Ok();
+}
+
 Result<core::QueueId> MemoryStore::OpenQueue(const std::string& file) {
   const std::size_t known = queues_.All().size();
   const core::QueueId id = queues_.Open(file);
@@ -505,6 +526,14 @@ Task<Status> MemoryPorts::SetSites(std::vector<core::Site> sites) {
 Task<Status> MemoryPorts::BecomeAnother(std::string store_id, core::Site site,
                                         std::vector<ports::Turn> turns) {
   return Ask([=](MemoryStore& store) { return store.BecomeAnother(store_id, site, turns); });
+}
+
+Task<Result<std::vector<core::Guest>>> MemoryPorts::Guests() {
+  return Ask([](MemoryStore& store) { return store.Guests(); });
+}
+
+Task<Status> MemoryPorts::SetGuest(std::optional<core::Guest> was, std::optional<core::Guest> now) {
+  return Ask([=](MemoryStore& store) { return store.SetGuest(was, now); });
 }
 
 Task<Result<core::QueueId>> MemoryPorts::OpenQueue(std::string file) {

@@ -63,6 +63,9 @@ class MemoryStore {
   Status BecomeAnother(std::string store_id, core::Site site,
                        const std::vector<ports::Turn>& turns);
 
+  Result<std::vector<core::Guest>> Guests() const { return guests_; }
+  Status SetGuest(const std::optional<core::Guest>& was, const std::optional<core::Guest>& now);
+
   Result<core::QueueId> OpenQueue(const std::string& file);
   Result<std::vector<ports::Queue>> Queues() const { return queues_.All(); }
   Result<ports::TasksRead> Tasks(core::QueueId queue, std::int64_t after) const {
@@ -108,6 +111,7 @@ class MemoryStore {
 
   std::string store_id_ = "memory";
   std::vector<core::Site> sites_ = {};
+  std::vector<core::Guest> guests_ = {};
   std::map<JobId, Record> jobs_ = {};
   std::map<std::string, std::string> host_keys_ = {};
   std::map<std::string, ports::CachedFact> cache_ = {};
@@ -126,7 +130,8 @@ class MemoryPorts : public ports::JobStore,
                     public ports::HostKeyStore,
                     public ports::Cache,
                     public ports::SiteStore,
-                    public ports::QueueStore {
+                    public ports::QueueStore,
+                    public ports::GuestStore {
  public:
   explicit MemoryPorts(MemoryStore& store) : store_(store) {}
 
@@ -166,6 +171,8 @@ class MemoryPorts : public ports::JobStore,
   Task<Status> SetSites(std::vector<core::Site> sites) override;
   Task<Status> BecomeAnother(std::string store_id, core::Site site,
                              std::vector<ports::Turn> turns) override;
+  Task<Result<std::vector<core::Guest>>> Guests() override;
+  Task<Status> SetGuest(std::optional<core::Guest> was, std::optional<core::Guest> now) override;
   Task<Result<core::QueueId>> OpenQueue(std::string file) override;
   Task<Result<std::vector<ports::Queue>>> Queues() override;
   Task<Result<ports::TasksRead>> Tasks(core::QueueId queue, std::int64_t after) override;

@@ -31,6 +31,8 @@ class TpuApi final : public ports::SliceApi, public ports::Catalog, public ports
   Task<Result<core::OperationSeen>> GetOperation(std::string name) override;
   Task<Result<core::OperationSeen>> AddLogin(core::Place place, std::string node,
                                              std::string line) override;
+  Task<Result<core::OperationSeen>> ChangeLogins(core::Place place, std::string node,
+                                                 core::LoginChange change) override;
   Task<Result<std::vector<core::HostKeys>>> GetHostKeys(core::Place place,
                                                         std::string node) override;
   Task<Result<std::map<int, std::string>>> GetVmNames(core::Place place, std::string node) override;

@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "jobman/base/task.hpp"
+#include "jobman/core/guest.hpp"
 #include "jobman/core/slice.hpp"
 
 namespace jobman::ports {
@@ -36,6 +37,10 @@ class SliceApi {
   /// lost: the API has no etag for nodes (Node.metadata, nodes.patch).
   virtual Task<Result<core::OperationSeen>> AddLogin(core::Place place, std::string node,
                                                      std::string line) = 0;
+  /// The same for several lines, with those to take away; all in one request, or none if nothing
+  /// changes. All else in the metadata stays.
+  virtual Task<Result<core::OperationSeen>> ChangeLogins(core::Place place, std::string node,
+                                                         core::LoginChange change) = 0;
   /// The SSH host keys that the hosts of a node published as guest attributes, namespace
   /// `hostkeys`. Hosts that published nothing yet are absent.
   virtual Task<Result<std::vector<core::HostKeys>>> GetHostKeys(core::Place place,

@@ -70,6 +70,13 @@ class SliceApiDecorator : public SliceApi {
     return Do<core::OperationSeen>(
         std::move(info), [this, place, node, line] { return inner_->AddLogin(place, node, line); });
   }
+  Task<Result<core::OperationSeen>> ChangeLogins(core::Place place, std::string node,
+                                                 core::LoginChange change) override {
+    CallInfo info{.method = "ChangeLogins", .subject = node};
+    return Do<core::OperationSeen>(std::move(info), [this, place, node, change] {
+      return inner_->ChangeLogins(place, node, change);
+    });
+  }
   Task<Result<std::vector<core::HostKeys>>> GetHostKeys(core::Place place,
                                                         std::string node) override {
     CallInfo info{.method = "GetHostKeys", .subject = node};

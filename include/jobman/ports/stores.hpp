@@ -3,6 +3,7 @@
 #include <memory>
 
 #include "jobman/ports/cache.hpp"
+#include "jobman/ports/guest_store.hpp"
 #include "jobman/ports/host_key_store.hpp"
 #include "jobman/ports/job_store.hpp"
 #include "jobman/ports/lease_store.hpp"
@@ -21,6 +22,7 @@ struct Stores {
   Cache* cache = nullptr;
   SiteStore* sites = nullptr;
   QueueStore* queues = nullptr;
+  GuestStore* guests = nullptr;
   std::shared_ptr<void> owner = {};  ///< keeps them alive if nothing else does
 };
 
@@ -33,7 +35,8 @@ Stores StoresOf(Store& store) {
           .host_keys = &store,
           .cache = &store,
           .sites = &store,
-          .queues = &store};
+          .queues = &store,
+          .guests = &store};
 }
 
 template <class Store>

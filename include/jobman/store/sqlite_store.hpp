@@ -46,7 +46,8 @@ class SqliteStore final : public ports::JobStore,
                           public ports::HostKeyStore,
                           public ports::Cache,
                           public ports::SiteStore,
-                          public ports::QueueStore {
+                          public ports::QueueStore,
+                          public ports::GuestStore {
  public:
   /// Opens the store in the folder `dir`, upgrading an older one. A newer one is refused as
   /// kNewerStore; a damaged one is kDataLoss and is never replaced.
@@ -98,6 +99,9 @@ class SqliteStore final : public ports::JobStore,
   Task<Status> SetSites(std::vector<core::Site> sites) override;
   Task<Status> BecomeAnother(std::string store_id, core::Site site,
                              std::vector<ports::Turn> turns) override;
+
+  Task<Result<std::vector<core::Guest>>> Guests() override;
+  Task<Status> SetGuest(std::optional<core::Guest> was, std::optional<core::Guest> now) override;
 
   Task<Result<core::QueueId>> OpenQueue(std::string file) override;
   Task<Result<std::vector<ports::Queue>>> Queues() override;

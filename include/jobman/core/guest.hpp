@@ -1,0 +1,72 @@
+#pragma once
+
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "jobman/base/json.hpp"
+#include "jobman/core/job.hpp"
+
+/// People who are let in to the hosts of slices beside the job's own login (ADR 26).
+namespace jobman::core {
+
+/// An SSH public key, as a line of an OpenSSH ".pub" file has it.
+struct PublicKey {
+  std::string type = {};     ///< "ssh-ed25519"
+  std::string data = {};     ///< base64
+  std::string comment = {};  ///< one line of printable UTF-8; may be empty
+  friend bool operator==(const PublicKey&, const PublicKey&) = default;
+};
+/// Reads the line "TYPE DATA COMMENT". kInvalidArgument, with what to give instead: a private key,
+/// several lines, options of an authorized_keys file, a certificate, a type that hosts do not take,
+/// data that are not of that type, control characters. No message repeats the text.
+base::Result<PublicKey> ParsePublicKey(std::string_view text);
+/// "SHA256:...", as ssh-keygen -l shows it.
+std::string FingerprintOf(const PublicKey& key);
+
+/// A public key that may log in to the hosts of jobs as `user`.
+struct Guest {
+  std::string user = {};
+  PublicKey key = {};
+  /// Which jobs: their numbers, and patterns of names, for later jobs too. Empty: every job.
+  std::vector<std::string> jobs = {};
+  TimePoint added_at = {};
+  /// Is being taken away: no node gets the key any more.
+  bool leaving = false;
+  /// Of one that is leaving: the jobs whose nodes may still have the key.
+  std::vector<JobId> left_on = {};
+  friend bool operator==(const Guest&, const Guest&) = default;
+};
+
+/// The line of the metadata `ssh-keys`, "USER:TYPE DATA USER", without an end. Source: Compute
+/// Engine documentation, "Add SSH keys to VMs".
+std::string LoginOf(const Guest& guest);
+/// Whether the guest's key is to be on the nodes of that job.
+bool IsLetIn(const Guest& guest, JobId job, std::string_view name);
+/// Whether a word of Guest::jobs means the job: its number, "42" or "000042", or a pattern of its
+/// name.
+bool MeansJob(std::string_view word, JobId job, std::string_view name);
+
+/// Lines of the metadata `ssh-keys` to add and to take away.
+struct LoginChange {
+  std::vector<std::string> add = {};
+  std::vector<std::string> remove = {};
+  bool empty() const { return add.empty() && remove.empty(); }
+  friend bool operator==(const LoginChange&, const LoginChange&) = default;
+};
+/// Whether `keys`, a value of `ssh-keys`, has the login of `line`: the same user and key, whatever
+/// follows them.
+bool HasLogin(std::string_view keys, std::string_view line);
+/// `keys` after the change. What it does not name stays as it is; a login that is there is not
+/// added again.
+std::string ChangedLogins(std::string_view keys, const LoginChange& change);
+/// What the nodes of that job need to agree with `guests`. Logins that `kept` has, a value of
+/// `ssh-keys`, are never taken away: the job's own, and those of its job file.
+LoginChange LoginsFor(const std::vector<Guest>& guests, JobId job, std::string_view name,
+                      std::string_view kept);
+
+base::Json GuestToJson(const Guest& guest);
+/// kNewerStore for what this version does not understand.
+base::Result<Guest> GuestFromJson(const base::Json& json);
+
+}  // namespace jobman::core

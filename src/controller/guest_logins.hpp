@@ -1,0 +1,48 @@
+#pragma once
+
+#include <set>
+#include <string>
+
+#include "controller/clouds.hpp"
+
+namespace jobman::controller {
+
+/// Keeps who may log in to the nodes of jobs as the store has it (ADR 26): adds the keys of guests
+/// that a node was requested without, and takes away those of guests that have left since. Without
+/// guests it asks nobody.
+class GuestLogins {
+ public:
+  GuestLogins(asio::io_context& loop, const Ports& ports, Clouds& clouds)
+      : loop_(loop), ports_(ports), clouds_(clouds) {}
+  ~GuestLogins() { scope_.Cancel(); }
+
+  /// The request of the job's slice with the keys of its guests. A store that does not answer is no
+  /// reason to wait with the request: they are added later.
+  base::Task<core::SliceRequest> WithGuests(core::SliceRequest request, core::JobId job,
+                                            std::string name);
+  /// Has the nodes of the job's slice changed, if they are not the user's own. What fails is
+  /// logged, and is tried again when the job's next stage begins.
+  void Bring(const core::Job& job);
+  /// Whether no call is in progress.
+  bool Quiet() const { return bringing_.empty(); }
+
+ private:
+  struct Visit {
+    core::JobId job = {};
+    std::string name = {};
+    core::CloudSpec cloud = {};
+    core::SliceRef slice = {};
+    std::string kept = {};  ///< logins that stay, as a value of `ssh-keys`
+  };
+  static base::Task<void> Run(GuestLogins* self, Visit visit);
+  base::Task<base::Status> Change(Visit visit);
+  base::Task<base::Status> NoteLeft(std::vector<core::Guest> guests, core::JobId job);
+
+  asio::io_context& loop_;
+  const Ports& ports_;
+  Clouds& clouds_;
+  base::CancelScope scope_ = {};
+  std::set<core::JobId> bringing_ = {};
+};
+
+}  // namespace jobman::controller
