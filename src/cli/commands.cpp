@@ -36,6 +36,7 @@ std::span<const Command> Commands() {
       Command{"ssh", AddSsh},
       Command{"cp", AddCp},
       Command{"forward", AddForward},
+      Command{"keys", AddKeys},
       // Job files.
       Command{"init", AddInit},
       Command{"import", AddImport},

@@ -49,6 +49,7 @@ void AddHelp(CLI::App& root, Invocation& chosen);
 void AddHistory(CLI::App& root, Invocation& chosen);
 void AddImport(CLI::App& root, Invocation& chosen);
 void AddInit(CLI::App& root, Invocation& chosen);
+void AddKeys(CLI::App& root, Invocation& chosen);
 void AddList(CLI::App& root, Invocation& chosen);
 void AddLogs(CLI::App& root, Invocation& chosen);
 void AddQueue(CLI::App& root, Invocation& chosen);

@@ -152,6 +152,7 @@ class Offers {
     if (type.starts_with("STATE,")) return AddStates({client::kDone});
     if (base::Contains(type, ",...")) EnterList();
     if (type == "TASK,...") AddTasks();
+    if (type == "JOB,...") AddJobs("");
     if (type == "ZONE" || type == "ZONE,...") AddZoneNames();
     if (option.check_name("--accelerator")) AddTypes();
     for (const std::string& value : ClosedSet(type)) Add(value);
@@ -169,6 +170,7 @@ class Offers {
     if (name == "JOB" || name == "FILE|JOB") AddJobs("");
     if (name == "JOB" && place_.command->check_name("why")) AddTasks();
     if (name == "TASK") AddTasks();
+    if (name == "WHO") AddGuests();
     if (name == "KEY") AddKeys("");
     if (name == "ZONE") AddZoneNames();
     if (name == "COMMAND" && place_.command->check_name("help")) {
@@ -243,6 +245,18 @@ class Offers {
       names.insert(row.name);
     }
     for (const std::string& name : names) Add(name + end, "the newest job of that name");
+  }
+
+  void AddGuests() {
+    const auto context = app_.OpenForReading(Elsewhere::kIgnore);
+    if (!context.ok()) return;
+    const auto guests = context->Await(context->stores.guests->Guests());
+    if (!guests.ok()) return;
+    for (const core::Guest& guest : *guests)
+      Add(core::FingerprintOf(guest.key), guest.user + ", " + guest.key.comment);
+    std::set<std::string> users;
+    for (const core::Guest& guest : *guests) users.insert(guest.user);
+    for (const std::string& user : users) Add(user, "all keys of that user");
   }
 
   /// Those of the store: no Tab reads a queue file.

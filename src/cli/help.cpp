@@ -99,6 +99,11 @@ constexpr std::array kExamples = {
              "jobman cp 42:out.txt .\n"
              "jobman cp -w all 42:logs results"},
     Examples{"forward", "jobman forward 42 6006\njobman forward 42 8080:6006 -w 3"},
+    Examples{"keys",
+             "jobman keys add ~/ann.pub --user ann\n"
+             "jobman keys add bob.pub --job 'sweep-*'\n"
+             "jobman keys list\n"
+             "jobman keys remove ann"},
     Examples{"init",
              "jobman init train.yaml --accelerator v4-32 --zone us-central2-b\n"
              "jobman init train.yaml --from-sbatch train.sh --accelerator v4-32"},

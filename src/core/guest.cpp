@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "jobman/base/clean.hpp"
 #include "jobman/base/hash.hpp"
 #include "jobman/base/strings.hpp"
 
@@ -22,7 +23,40 @@ bool IsAmong(const std::vector<std::string>& lines, std::string_view line) {
                      [&](const std::string& one) { return LoginPart(one) == LoginPart(line); });
 }
 
+constexpr std::size_t kLongestUser = 32;
+constexpr std::size_t kLongestWord = 128;
+
 }  // namespace
+
+base::Status CheckGuestUser(std::string_view user) {
+  const std::string quoted = '"' + base::CleanLine(user) + '"';
+  if (user == "root") {
+    return base::InvalidArgument("hosts let nobody log in as root",
+                                 "name another user: with sudo it may do all that root may");
+  }
+  constexpr std::string_view kFirst = "abcdefghijklmnopqrstuvwxyz_";
+  const bool fits =
+      !user.empty() && user.size() <= kLongestUser &&
+      kFirst.find(user.front()) != std::string_view::npos &&
+      user.find_first_not_of("abcdefghijklmnopqrstuvwxyz0123456789_-") == std::string_view::npos;
+  if (fits) return base::Ok();
+  return base::InvalidArgument(
+      quoted + " is no login name of a host",
+      "write up to 32 lower-case letters, digits, - and _, a letter first");
+}
+
+std::string UserInComment(const PublicKey& key) {
+  std::string user = key.comment.substr(0, key.comment.find('@'));
+  return CheckGuestUser(user).ok() ? user : std::string{};
+}
+
+base::Status CheckJobWord(std::string_view word) {
+  if (!word.empty() && word.size() <= kLongestWord && base::CleanLine(word) == word)
+    return base::Ok();
+  return base::InvalidArgument('"' + base::Shorten(base::CleanLine(word), kLongestWord) +
+                                   "\" is no number, name or pattern of a job",
+                               "write 42, train, or 'train-*'");
+}
 
 std::string FingerprintOf(const PublicKey& key) {
   const std::string print = base::KeyFingerprint(key.type + " " + key.data);

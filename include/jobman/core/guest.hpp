@@ -38,6 +38,15 @@ struct Guest {
   friend bool operator==(const Guest&, const Guest&) = default;
 };
 
+/// kInvalidArgument unless it is a name that hosts make an account for: not root, which Compute
+/// Engine lets nobody log in as by default. Source: Compute Engine documentation, "Add SSH keys to
+/// VMs".
+base::Status CheckGuestUser(std::string_view user);
+/// The user that the comment of a key names, as of "ann@laptop"; empty if it names none.
+std::string UserInComment(const PublicKey& key);
+/// kInvalidArgument unless the word can stand in Guest::jobs.
+base::Status CheckJobWord(std::string_view word);
+
 /// The line of the metadata `ssh-keys`, "USER:TYPE DATA USER", without an end. Source: Compute
 /// Engine documentation, "Add SSH keys to VMs".
 std::string LoginOf(const Guest& guest);

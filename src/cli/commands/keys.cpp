@@ -1,0 +1,200 @@
+#include <fmt/format.h>
+
+#include <CLI/CLI.hpp>
+#include <filesystem>
+#include <memory>
+
+#include "cli/commands.hpp"
+#include "cli/views/guests.hpp"
+#include "jobman/base/strings.hpp"
+#include "jobman/client/guests.hpp"
+
+namespace jobman::cli {
+namespace {
+
+struct KeysOptions {
+  std::string key = {};  ///< of add a key, of remove what names a guest
+  std::string user = {};
+  std::vector<std::string> jobs = {};
+  bool yes = false;
+};
+
+/// Longer than any key, so that what is wrong with a longer text can be said.
+constexpr std::size_t kMostOfKey = std::size_t{64} << 10;
+
+bool IsFile(const std::string& word) {
+  std::error_code ignored;
+  return std::filesystem::exists(base::ExpandHome(word), ignored);
+}
+
+/// Whether the word is a key, or tells where one is.
+bool HoldsKey(const std::string& word) {
+  return word == "-" || word.find(' ') != std::string::npos || IsFile(word);
+}
+
+base::Result<core::PublicKey> ReadKey(const std::string& word) {
+  const bool line = word.find(' ') != std::string::npos && !IsFile(word);
+  if (line) return core::ParsePublicKey(word);
+  const base::Path path = word == "-" ? base::Path("/dev/stdin") : base::ExpandHome(word);
+  JM_ASSIGN_OR_RETURN(const std::string text, word == "-"
+                                                  ? base::ReadFile(path, kMostOfKey)
+                                                  : base::ReadRegularFile(path, kMostOfKey));
+  auto key = core::ParsePublicKey(text);
+  if (!key.ok()) return std::move(key).error().With(word == "-" ? "standard input" : word);
+  return key;
+}
+
+/// Numbers without leading zeros: one job has one word.
+base::Result<std::vector<std::string>> ReadJobWords(std::vector<std::string> words) {
+  for (std::string& word : words) {
+    JM_TRY(core::CheckJobWord(word));
+    if (const auto number = base::ParseNumber(word)) word = std::to_string(*number);
+  }
+  return words;
+}
+
+base::Result<core::Guest> ReadGuest(App& app, const KeysOptions& options) {
+  core::Guest guest{.user = options.user, .added_at = app.Now()};
+  JM_ASSIGN_OR_RETURN(guest.key, ReadKey(options.key));
+  if (guest.user.empty()) guest.user = core::UserInComment(guest.key);
+  if (guest.user.empty()) {
+    return base::InvalidArgument("the comment of the key names no user that hosts could have",
+                                 "say as whom it logs in: --user NAME");
+  }
+  JM_TRY(core::CheckGuestUser(guest.user));
+  JM_ASSIGN_OR_RETURN(guest.jobs, ReadJobWords(options.jobs));
+  return guest;
+}
+
+/// Asks on a terminal; without one nobody is asked, so that scripts go on.
+bool IsMeant(App& app, const KeysOptions& options, const std::string& question) {
+  const bool nobody = app.mode() != OutputMode::kText || !app.terminal().facts().err_screen;
+  if (options.yes || nobody) return true;
+  const auto answer = app.Ask(question);
+  const bool may = !answer.ok() || *answer;
+  if (!may) app.Say("nothing was done");
+  return may;
+}
+
+/// The exit code of the first node that failed.
+int ExitCodeOfChanges(const views::GuestChanges& view) {
+  for (const client::GuestChange& change : view.rows) {
+    for (const client::GuestVisit& visit : change.visits) {
+      if (visit.error) return ExitCodeOf(*visit.error);
+    }
+  }
+  return kSuccess;
+}
+
+/// "ann (ED25519 SHA256:...)"
+std::string Called(const core::Guest& guest) {
+  return fmt::format("{} ({} {})", guest.user, views::KeyTypeWord(guest.key),
+                     core::FingerprintOf(guest.key));
+}
+
+/// Shows what was done; says what to do about nodes that failed.
+int ShowChanges(App& app, const views::GuestChanges& view, const std::string& again) {
+  app.Show(view);
+  const int code = ExitCodeOfChanges(view);
+  if (code != kSuccess) app.Say("what failed is tried again by: " + again);
+  return code;
+}
+
+base::Result<int> RunAdd(App& app, const KeysOptions& options) {
+  JM_ASSIGN_OR_RETURN(core::Guest guest, ReadGuest(app, options));
+  JM_ASSIGN_OR_RETURN(const client::Context context, app.OpenForWriting());
+  const std::string question =
+      fmt::format("let {} in, with sudo, to {}?", Called(guest), views::WhereText(guest));
+  if (!IsMeant(app, options, question)) return kJobFailed;
+  views::GuestChanges view;
+  JM_ASSIGN_OR_RETURN(auto change, context.Await(client::LetIn(context, std::move(guest))));
+  view.rows.push_back(std::move(change));
+  return ShowChanges(app, view, "the same command");
+}
+
+base::Result<std::vector<core::Guest>> ChooseGuests(const std::vector<core::Guest>& guests,
+                                                    const KeysOptions& options) {
+  if (!HoldsKey(options.key)) return client::FindGuests(guests, options.key, options.user);
+  JM_ASSIGN_OR_RETURN(const core::PublicKey key, ReadKey(options.key));
+  return client::FindGuests(guests, core::FingerprintOf(key), options.user);
+}
+
+base::Result<int> RunRemove(App& app, const KeysOptions& options) {
+  JM_ASSIGN_OR_RETURN(const auto words, ReadJobWords(options.jobs));
+  JM_ASSIGN_OR_RETURN(const client::Context context, app.OpenForWriting());
+  JM_ASSIGN_OR_RETURN(const auto all, context.Await(context.stores.guests->Guests()));
+  JM_ASSIGN_OR_RETURN(const auto guests, ChooseGuests(all, options));
+  std::vector<std::string> names;
+  for (const core::Guest& guest : guests) names.push_back(Called(guest));
+  const std::string where = words.empty() ? "" : " to " + base::Join(words, ", ");
+  const std::string question = "no longer let in " + base::Join(names, " and ") + where + "?";
+  if (!IsMeant(app, options, question)) return kJobFailed;
+  views::GuestChanges view;
+  for (const core::Guest& guest : guests) {
+    JM_ASSIGN_OR_RETURN(auto change, context.Await(client::TakeAway(context, guest, words)));
+    view.rows.push_back(std::move(change));
+  }
+  const std::string print = core::FingerprintOf(guests.front().key);
+  return ShowChanges(app, view,
+                     guests.size() == 1 ? "jobman keys remove " + print : "the same command");
+}
+
+base::Result<int> ListGuests(App& app) {
+  JM_ASSIGN_OR_RETURN(const client::Context context, app.OpenForReading());
+  views::Guests view;
+  JM_ASSIGN_OR_RETURN(view.rows, context.Await(context.stores.guests->Guests()));
+  app.Show(view);
+  if (view.rows.empty())
+    app.Say("nobody is let in but by the jobs' own keys; jobman keys add FILE.pub --user NAME");
+  return kSuccess;
+}
+
+void AddGuestOptions(CLI::App& command, const std::shared_ptr<KeysOptions>& options,
+                     const char* user, const char* jobs) {
+  command.add_option("-u,--user", options->user, user)->type_name("NAME");
+  command.add_option("--job", options->jobs, jobs)
+      ->type_name("JOB,...")
+      ->delimiter(',')
+      ->expected(1)
+      ->take_all()
+      ->allow_extra_args(false);
+  command.add_flag("-y,--yes", options->yes, "Without asking");
+}
+
+}  // namespace
+
+void AddKeys(CLI::App& root, Invocation& chosen) {
+  CLI::App* command =
+      root.add_subcommand("keys", "Who may log in to the hosts beside the jobs' own keys");
+  command->require_subcommand(1);
+  CLI::App* list = command->add_subcommand("list", "Who is let in, and where");
+  list->alias("ls");
+  list->callback([&chosen] { chosen.run = [](App& app) { return ListGuests(app); }; });
+
+  auto guest = std::make_shared<KeysOptions>();
+  CLI::App* add = command->add_subcommand(
+      "add", "Let the owner of a public key in, to nodes that are there and to later ones");
+  add->add_option("FILE", guest->key,
+                  "The public key: a file, - for standard input, or the line itself in quotes")
+      ->required();
+  AddGuestOptions(*add, guest, "As whom it logs in; else the name in the key's comment, ann@...",
+                  "Only to these jobs: numbers, or patterns of names, for later jobs too");
+  add->callback(
+      [guest, &chosen] { chosen.run = [guest](App& app) { return RunAdd(app, *guest); }; });
+
+  auto leaving = std::make_shared<KeysOptions>();
+  CLI::App* remove =
+      command->add_subcommand("remove", "Take a key away from all nodes, now and later");
+  remove->alias("rm");
+  remove
+      ->add_option("WHO", leaving->key,
+                   "User, fingerprint or its beginning, comment of the key, or the key as for add")
+      ->required();
+  AddGuestOptions(*remove, leaving, "Only the keys of this user",
+                  "Only from what was added with this --job");
+  remove->callback([leaving, &chosen] {
+    chosen.run = [leaving](App& app) { return RunRemove(app, *leaving); };
+  });
+}
+
+}  // namespace jobman::cli
