@@ -29,7 +29,11 @@ bool HasWord(const std::vector<std::string>& words, const std::string& word) {
 
 /// The guest as recorded once they are let in to more jobs; no words mean every job.
 core::Guest Merged(core::Guest guest, const std::optional<core::Guest>& was) {
-  if (!was || was->leaving) return guest;
+  if (!was) return guest;
+  if (was->leaving) {
+    guest.left_on = was->left_on;
+    return guest;
+  }
   core::Guest merged = *was;
   merged.key.comment = guest.key.comment;
   if (merged.jobs.empty() || guest.jobs.empty()) {

@@ -220,6 +220,20 @@ TEST_P(SliceApiContract, ALoginIsAddedToANode) {
             Code::kNotFound);
 }
 
+TEST_P(SliceApiContract, LoginsOfANodeAreChangedTogether) {
+  MustCreate(Node("t1"));
+  AwaitNode("t1", NodeState::kReady);
+  const core::LoginChange both{.add = {"ann:ssh-ed25519 AAAA ann", "bob:ssh-ed25519 BBBB bob"}};
+  const core::LoginChange one{.add = {"bob:ssh-ed25519 BBBB bob"},
+                              .remove = {"ann:ssh-ed25519 AAAA ann"}};
+  for (const core::LoginChange& change : {both, one, one}) {
+    const auto changed = Run(api().ChangeLogins(kPlace, "t1", change));
+    EXPECT_TRUE(changed.ok()) << changed.error().ToString();
+  }
+  EXPECT_EQ(GetNode("t1").labels.at("jobman-job"), "7") << "nothing else is changed";
+  EXPECT_EQ(Run(api().ChangeLogins(kPlace, "t2", both)).error().code, Code::kNotFound);
+}
+
 TEST_P(SliceApiContract, ReturnsTheKeysOfAllHosts) {
   MustCreate(Node("t1", "v4-32"));
   AwaitNode("t1", NodeState::kReady);

@@ -7,6 +7,7 @@
 
 #include "tests/contract/store_subjects.hpp"
 #include "tests/support/direct_store.hpp"
+#include "tests/support/public_keys.hpp"
 #include "tests/support/sample_job.hpp"
 
 namespace jobman {
@@ -821,6 +822,35 @@ TEST_P(StoreContract, ACopyWhoseJobChangedMeanwhileStaysWhatItIs) {
   EXPECT_EQ(store().StoreId().value(), id);
   EXPECT_EQ(Get(first.id), first);
   EXPECT_THAT(store().Sites().value(), IsEmpty());
+}
+
+// --- Guests ---
+
+TEST_P(StoreContract, GuestsReadBackAsTheyWereWritten) {
+  EXPECT_THAT(store().Guests().value(), IsEmpty());
+  core::Guest bob = test::Bob({"sweep-*", "42"});
+  bob.added_at = now_;
+  ASSERT_TRUE(store().SetGuest({}, bob).ok());
+  ASSERT_TRUE(store().SetGuest({}, test::GuestWith(test::kEd25519Key, "bob")).ok());
+  ASSERT_TRUE(store().SetGuest({}, test::Ann()).ok());
+  EXPECT_THAT(store().Guests().value(),
+              ElementsAre(test::Ann(), bob, test::GuestWith(test::kEd25519Key, "bob")));
+}
+
+TEST_P(StoreContract, AGuestIsChangedOnlyAsItWasRead) {
+  const core::Guest ann = test::Ann();
+  core::Guest leaving = ann;
+  leaving.leaving = true;
+  leaving.left_on = {JobId{7}};
+  EXPECT_EQ(store().SetGuest(ann, leaving).error().reason, Reason::kStale) << "it is not there";
+  ASSERT_TRUE(store().SetGuest({}, ann).ok());
+  EXPECT_EQ(store().SetGuest({}, ann).error().reason, Reason::kStale) << "it is there";
+  ASSERT_TRUE(store().SetGuest(ann, leaving).ok());
+  EXPECT_EQ(store().SetGuest(ann, {}).error().reason, Reason::kStale);
+  EXPECT_THAT(store().Guests().value(), ElementsAre(leaving));
+  ASSERT_TRUE(store().SetGuest(leaving, leaving).ok()) << "the same again";
+  ASSERT_TRUE(store().SetGuest(leaving, {}).ok());
+  EXPECT_THAT(store().Guests().value(), IsEmpty());
 }
 
 // --- Changes ---

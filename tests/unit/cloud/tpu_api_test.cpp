@@ -270,6 +270,28 @@ TEST_F(TpuApiTest, BeginsMaintenanceThroughV2Alpha1) {
   EXPECT_EQ(script->requests[0].body, "{}");
 }
 
+TEST_F(TpuApiTest, LoginsAreChangedInOneRequestAndAllElseStays) {
+  script->Answer(200, R"({"metadata":{"a":"b","ssh-keys":
+      "eve:ssh-rsa BBBB eve\nada:ssh-rsa AAAA ada\nbob:ssh-rsa CCCC google-ssh {}"}})");
+  script->Answer(200, R"({"name":"projects/p/locations/z/operations/o"})");
+  const core::LoginChange change{.add = {"ann:ssh-rsa DDDD ann"},
+                                 .remove = {"ada:ssh-rsa AAAA ada"}};
+  ASSERT_TRUE(loop.Run(api.ChangeLogins(kLab, "t1", change)).ok());
+  ASSERT_EQ(script->requests.size(), 2U);
+  EXPECT_THAT(Url(1), testing::EndsWith("/nodes/t1?updateMask=metadata"));
+  EXPECT_EQ(Parse(script->requests[1].body), Parse(R"({"metadata":{"a":"b","ssh-keys":
+      "eve:ssh-rsa BBBB eve\nbob:ssh-rsa CCCC google-ssh {}\nann:ssh-rsa DDDD ann"}})"));
+}
+
+TEST_F(TpuApiTest, LoginsThatAreAsTheyShouldBeAreNotSent) {
+  script->Answer(200, R"({"metadata":{"ssh-keys":"ada:ssh-rsa AAAA ada"}})");
+  const core::LoginChange change{.add = {"ada:ssh-rsa AAAA x"}, .remove = {"bob:ssh-rsa BBBB bob"}};
+  const auto changed = loop.Run(api.ChangeLogins(kLab, "t1", change));
+  ASSERT_TRUE(changed.ok()) << changed.error().ToString();
+  EXPECT_TRUE(changed->done);
+  EXPECT_EQ(script->requests.size(), 1U);
+}
+
 TEST_F(TpuApiTest, UnpublishedHostKeysAreEmpty) {
   script->Answer(404, R"({"error":{"code":404,"status":"NOT_FOUND","message":
       "The resource 'hostkeys/' of type 'Guest Attribute' was not found."}})");
