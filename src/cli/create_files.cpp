@@ -31,7 +31,8 @@ std::string AddressOf(const client::Context& context, const core::CloudSpec& clo
 
 /// The requests for the job's first slice, as the controller would send them to `address`.
 void AddRequests(const std::string& file, const core::Job& job, const std::string& store_id,
-                 const std::string& address, views::DryRun& view) {
+                 const std::string& address, const std::vector<core::Guest>& guests,
+                 views::DryRun& view) {
   const auto key = ssh::PublicKeyLine(job.spec.ssh.private_key);
   const core::SliceRef slice = core::SliceFor(job, 1);
   if (slice.existing) {
@@ -43,9 +44,10 @@ void AddRequests(const std::string& file, const core::Job& job, const std::strin
     return;
   }
   for (const core::SliceRef& part : core::PartsOf(slice)) {
-    const auto call = cloud::RenderCreate(
-        controller::WithLogin(core::RequestFor(job, part, store_id), job.spec.ssh.user,
-                              key.ok() ? *key : "ssh-ed25519 (made-at-create)"));
+    auto request = controller::WithLogin(core::RequestFor(job, part, store_id), job.spec.ssh.user,
+                                         key.ok() ? *key : "ssh-ed25519 (made-at-create)");
+    const auto call =
+        cloud::RenderCreate(controller::WithGuests(std::move(request), guests, job.id, job.name));
     view.requests.push_back({.file = file,
                              .method = call.method,
                              .url = address + call.Target(),
@@ -114,11 +116,13 @@ Result<int> ShowDryRun(App& app, const LoadedFiles& files, client::Preflight pre
   JM_ASSIGN_OR_RETURN(auto preview,
                       context.Await(client::PreviewJobs(context, std::move(loaded), preflight)));
   for (const std::string& note : preview.notes) app.Say("note: " + note);
+  JM_ASSIGN_OR_RETURN(const auto guests, context.Await(context.stores.guests->Guests()));
   views::DryRun view;
   for (std::size_t i = 0; i < files.size(); ++i) {
     core::Job& job = preview.jobs[i];
     JM_ASSIGN_OR_RETURN(job.spec, WithCode(app, std::move(job.spec)));
-    AddRequests(files[i].first, job, preview.store_id, AddressOf(context, job.spec.cloud), view);
+    AddRequests(files[i].first, job, preview.store_id, AddressOf(context, job.spec.cloud), guests,
+                view);
   }
   app.Show(view);
   return kSuccess;

@@ -24,10 +24,7 @@ base::Task<core::SliceRequest> GuestLogins::WithGuests(core::SliceRequest reques
     Warn(job, guests.error());
     co_return request;
   }
-  std::string& keys = request.tpu.metadata["ssh-keys"];
-  const core::LoginChange change = core::LoginsFor(*guests, job, name, keys);
-  keys = core::ChangedLogins(keys, {.add = change.add});
-  co_return request;
+  co_return controller::WithGuests(std::move(request), *guests, job, name);
 }
 
 void GuestLogins::Bring(const core::Job& job) {

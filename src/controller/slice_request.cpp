@@ -26,4 +26,13 @@ core::SliceRequest WithLogin(core::SliceRequest request, const std::string& user
   return request;
 }
 
+core::SliceRequest WithGuests(core::SliceRequest request, const std::vector<core::Guest>& guests,
+                              core::JobId job, const std::string& name) {
+  const core::LoginChange change{.add = core::LoginsFor(guests, job, name, {}).add};
+  if (change.empty()) return request;
+  std::string& keys = request.tpu.metadata["ssh-keys"];
+  keys = core::ChangedLogins(keys, change);
+  return request;
+}
+
 }  // namespace jobman::controller

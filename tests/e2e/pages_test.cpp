@@ -48,6 +48,7 @@ const std::vector<Step> kSteps = {
     {"ssh", "jobman ssh train -w 1 pwd"},
     {"cp", "echo 0.1 >rate.txt\njobman cp rate.txt train:\njobman cp train:rate.txt copy.txt -w 1"},
     {"forward", "jobman forward train 16006:6006"},
+    {"keys", "jobman keys add ann.pub --job train\njobman keys list\njobman keys remove ann"},
     {"edit", "EDITOR='sed -i s/3600/7200/' jobman edit train"},
     {"cancel", "jobman cancel train --wait"},
     {"resume", "jobman resume train --set command.env.LR=0.01"},
@@ -143,6 +144,9 @@ class Pages : public testing::Test {
           "      - {id: first, run: python3 train.py --lr 0.1}\n"
           "      - {id: second, run: python3 train.py --lr 0.3}\n"
           "      - {id: report, run: python3 report.py, depends_on: [first, second]}\n");
+    Write("ann.pub",
+          "ssh-ed25519 AAAAC3NzaC1lZDI1NTE5AAAAII7RC1GwqZvHvwNpCaOcPqaMCOOL4ok5Vg0H3R0ngfrA "
+          "ann@laptop\n");
     Write("lr.sh",
           "#!/bin/bash\n#JOBMAN --accelerator=v4-8 --zone=us-central2-b\n"
           "python train.py --tpu \"$JOBMAN_TPU_NAME\"\n");

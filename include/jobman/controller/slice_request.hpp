@@ -1,7 +1,9 @@
 #pragma once
 
 #include <string>
+#include <vector>
 
+#include "jobman/core/guest.hpp"
 #include "jobman/core/job.hpp"
 
 namespace jobman::controller {
@@ -14,5 +16,8 @@ std::string KeptLogins(const core::JobSpec& spec, const base::Result<std::string
 /// Adds the login to the nodes' metadata (key `ssh-keys`).
 core::SliceRequest WithLogin(core::SliceRequest request, const std::string& user,
                              const std::string& public_key);
+/// Adds the logins of those guests who are let in to the job.
+core::SliceRequest WithGuests(core::SliceRequest request, const std::vector<core::Guest>& guests,
+                              core::JobId job, const std::string& name);
 
 }  // namespace jobman::controller

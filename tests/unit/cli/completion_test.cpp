@@ -7,6 +7,7 @@
 
 #include "jobman/base/strings.hpp"
 #include "tests/support/cli_world.hpp"
+#include "tests/support/public_keys.hpp"
 #include "tests/support/sample_job.hpp"
 
 namespace jobman::test {
@@ -140,6 +141,13 @@ TEST_F(Completion, CommandsOptionsAndTheirValues) {
   EXPECT_THAT(world_.Run({"__complete", "hist"}).out, StartsWith("history\tThe journal"));
 }
 
+TEST_F(Completion, GuestsByFingerprintAndUser) {
+  world_.fill = [](MemoryStore& store) { EXPECT_TRUE(store.SetGuest({}, Ann()).ok()); };
+  EXPECT_EQ(Answer({"keys", "remove", "a"}), " ann  ");
+  EXPECT_EQ(Answer({"keys", "remove", "SHA"}), std::string(" ") + kEd25519Print + "  ");
+  EXPECT_THAT(Answer({"keys", "add", ""}), HasSubstr(" :files "));
+}
+
 TEST_F(Completion, ZonesAndTypesThatAreBuiltIn) {
   EXPECT_EQ(Answer({"zones", "us-central2"}), " us-central2-b  ");
   EXPECT_EQ(Answer({"list", "-z", "us-central2-b,us-east1-d"}), " us-central2-b,us-east1-d  ");
@@ -158,6 +166,7 @@ TEST_F(Completion, JobsByNumberAndByName) {
   EXPECT_EQ(Answer({"edit", "1", ""}), "  ") << "it takes one";
   EXPECT_EQ(Answer({"logs", "1", "e"}), " eval  ");
   EXPECT_EQ(Answer({"wait", "1", "e"}), " eval  ");
+  EXPECT_EQ(Answer({"keys", "add", "k.pub", "--job", "1,e"}), " 1,eval  ");
   EXPECT_EQ(Answer({"exec", "1", "--", ""}), "  ") << "a command of the hosts";
 }
 

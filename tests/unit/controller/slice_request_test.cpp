@@ -2,6 +2,8 @@
 
 #include <gtest/gtest.h>
 
+#include "tests/support/public_keys.hpp"
+
 namespace jobman::controller {
 namespace {
 
@@ -20,6 +22,24 @@ TEST(WithLogin, KeepsTheKeysOfTheJobFileAndRepeatsNone) {
   request = WithLogin(std::move(request), "ann", "ssh-ed25519 AAAA");
   request = WithLogin(std::move(request), "ann", "ssh-ed25519 AAAA");
   EXPECT_EQ(KeysOf(request), "bob:ssh-rsa BBBB bob\nann:ssh-ed25519 AAAA ann");
+}
+
+TEST(WithGuests, AddsThoseWhoAreLetInToTheJob) {
+  const std::vector<core::Guest> guests = {test::Ann({"train"}), test::Bob({"eval"})};
+  const auto request =
+      WithGuests(WithLogin({}, "ada", "ssh-ed25519 AAAA"), guests, core::JobId{7}, "train");
+  EXPECT_EQ(KeysOf(request), "ada:ssh-ed25519 AAAA ada\n" + core::LoginOf(guests[0]));
+  EXPECT_TRUE(WithGuests({}, guests, core::JobId{7}, "x").tpu.metadata.empty());
+}
+
+TEST(KeptLogins, AreTheJobsOwnAndThoseOfItsFile) {
+  core::JobSpec spec;
+  spec.ssh.user = "ada";
+  spec.tpu.metadata["ssh-keys"] = "bob:ssh-rsa BBBB bob";
+  const std::string kept = KeptLogins(spec, std::string("ssh-ed25519 AAAA ada@laptop"));
+  EXPECT_TRUE(core::HasLogin(kept, "ada:ssh-ed25519 AAAA"));
+  EXPECT_TRUE(core::HasLogin(kept, "bob:ssh-rsa BBBB x"));
+  EXPECT_FALSE(core::HasLogin(KeptLogins({}, base::Internal("no key")), "ada:ssh-ed25519 AAAA"));
 }
 
 }  // namespace
