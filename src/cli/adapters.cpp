@@ -10,6 +10,7 @@
 #include "jobman/cloud/cloud.hpp"
 #include "jobman/cloud/compute_api.hpp"
 #include "jobman/cloud/look.hpp"
+#include "jobman/cloud/oslogin_api.hpp"
 #include "jobman/cloud/storage_api.hpp"
 #include "jobman/http/curl_transport.hpp"
 #include "jobman/ssh/host_shell.hpp"
@@ -44,6 +45,13 @@ base::Result<std::shared_ptr<ports::ProjectApi>> OpenProjects(asio::any_io_execu
   JM_ASSIGN_OR_RETURN(std::shared_ptr<ports::ProjectApi> projects,
                       cloud::MakeProjects(std::move(executor), spec));
   return projects;
+}
+
+base::Result<std::shared_ptr<ports::LoginApi>> OpenLogins(asio::any_io_executor executor,
+                                                          const core::CloudSpec& spec) {
+  JM_ASSIGN_OR_RETURN(std::shared_ptr<ports::LoginApi> logins,
+                      cloud::MakeLogins(std::move(executor), spec));
+  return logins;
 }
 
 }  // namespace
@@ -107,6 +115,7 @@ client::Probes MakeProbes() {
   probes.log_in = [](core::CloudSpec spec) { return cloud::LogIn(std::move(spec)); };
   probes.server_time = [](core::CloudSpec spec) { return cloud::ServerTime(std::move(spec)); };
   probes.open_projects = OpenProjects;
+  probes.open_logins = OpenLogins;
   probes.look_at_disk = [](const base::Path& folder) {
     const store::Disk disk = store::LookAtDisk(folder);
     return client::Disk{.type = disk.type, .locks_stay_here = disk.locks_stay_here};

@@ -41,6 +41,7 @@ Result<client::Context> App::WithoutStore() {
                          .open_cloud = environment_.open_cloud,
                          .open_buckets = environment_.open_buckets,
                          .open_projects = environment_.probes.open_projects,
+                         .open_logins = environment_.probes.open_logins,
                          .open_shell = environment_.open_shell,
                          .start_controller = environment_.start_controller,
                          .look_at_site = environment_.look_at_site,

@@ -74,13 +74,12 @@ base::Result<ComputeVerdict> VerdictOn(const config::Loaded& loaded, const Proje
 
 base::Status CheckOsLoginWish(const config::Loaded& loaded) {
   const bool wished = IsTrueIn(loaded.spec.tpu.metadata, kEnableOsLogin);
-  if (!wished || UserIsChosen(loaded)) return base::Ok();
+  if (!wished || UserIsChosen(loaded) || loaded.spec.ssh.os_login) return base::Ok();
   return base::InvalidArgument(
       "tpu.metadata asks for OS Login (enable-oslogin: " +
           loaded.spec.tpu.metadata.at(kEnableOsLogin) +
           "), under which hosts ignore the job's key: jobman could not log in",
-      "leave it out; or, where your organisation requires it, add the key to your login (gcloud "
-      "compute os-login ssh-keys add) and set ssh.user to that login's name");
+      "leave it out; or, where your organisation requires it: ssh.os_login: true");
 }
 
 base::Task<base::Result<ComputeVerdict>> CheckCompute(Context context, config::Loaded loaded) {

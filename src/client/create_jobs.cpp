@@ -15,6 +15,7 @@
 #include "jobman/client/compute_check.hpp"
 #include "jobman/client/local_cloud.hpp"
 #include "jobman/client/offer_check.hpp"
+#include "jobman/client/os_login.hpp"
 #include "jobman/client/set_wishes.hpp"
 #include "jobman/client/times.hpp"
 #include "jobman/controller/job_folder.hpp"
@@ -99,6 +100,13 @@ bool AsksForTheCodeOf(const CheckedFile& earlier, const core::CodeSpec& code) {
   core::CodeSpec asked = earlier.loaded.spec.code;
   asked.snapshot = {};
   return earlier.code && asked == code;
+}
+
+/// OS Login knows the same key of the same account from an earlier file.
+bool HasLoginOf(const CheckedFile& earlier, const core::JobSpec& spec) {
+  const core::JobSpec& other = earlier.loaded.spec;
+  return other.ssh.os_login && spec.ssh.os_login && other.cloud == spec.cloud &&
+         other.tpu.project == spec.tpu.project && other.ssh.private_key == spec.ssh.private_key;
 }
 
 /// "job 000001 is", "jobs 000001 to 000003 are": ids of one call follow each other.
@@ -229,6 +237,12 @@ base::Task<base::Result<CheckedFile>> CheckFile(Context context, config::Loaded 
   JM_CO_TRY(ssh::EnsureKey(spec.ssh.private_key));
   JM_CO_TRY(ssh::CheckUsable(spec.ssh.private_key, ssh::EnvironmentPassphrase()));
   JM_CO_TRY(co_await AskCloud(context, &checked, earlier, preflight));
+  if (earlier != nullptr && HasLoginOf(*earlier, spec)) {
+    spec.ssh.user = earlier->loaded.spec.ssh.user;
+  } else {
+    JM_CO_ASSIGN_OR_RETURN(std::string login, co_await LetKeyIn(context, &spec));
+    AddNote(std::move(login), checked.notes);
+  }
   if (spec.ssh.agent_forwarding && !base::GetEnv("SSH_AUTH_SOCK")) {
     checked.notes.push_back(
         "ssh.agent_forwarding: no SSH agent is known here (SSH_AUTH_SOCK is not set), so the hosts "

@@ -22,8 +22,7 @@ constexpr const char* kMayLook =
     "jobman works without this; to see it: the role roles/compute.viewer, and the Compute Engine "
     "API enabled";
 
-constexpr const char* kOwnLogin =
-    "add the key to your login (gcloud compute os-login ssh-keys add) and set ssh.user to its name";
+constexpr const char* kOwnLogin = "ssh.os_login: true";
 
 /// Why nothing can be asked; empty if it can.
 std::string WhyUnasked(const Checkup& checkup) {
@@ -56,9 +55,7 @@ Finding TurnedOff(const std::string& name) {
   return IsOdd(name,
                "on, by the project's metadata; create turns it off for its slices "
                "(enable-oslogin: FALSE), so that their hosts take jobman's SSH key",
-               std::string("where your organisation forbids that, tpu.metadata: {enable-oslogin: "
-                           "'TRUE'}, and ") +
-                   kOwnLogin);
+               std::string("where your organisation forbids that, ") + kOwnLogin);
 }
 
 Finding JudgeOsLogin(const std::string& name, const Examination& about, const Metadata& project) {
@@ -66,6 +63,8 @@ Finding JudgeOsLogin(const std::string& name, const Examination& about, const Me
   const bool common = IsTrueIn(project, kEnableOsLogin);
   if (!own.contains(kEnableOsLogin) && common) return TurnedOff(name);
   const bool on = IsTrueIn(own, kEnableOsLogin);
+  if (on && about.spec.ssh.os_login)
+    return IsFine(name, "on, by ssh.os_login: create adds the job's key to the account's profile");
   if (!on && common) return IsFine(name, "off for this job, by tpu.metadata");
   if (!on && IsTrueIn(project, "block-project-ssh-keys"))
     return IsFine(name, "off; the project's SSH keys are blocked, jobman's are the node's own");

@@ -62,6 +62,12 @@ Result<std::unique_ptr<http::Transport>> TransportTo(asio::any_io_executor execu
   return auth::MakeAuthTransport(std::move(wire), std::move(identity));
 }
 
+Result<std::string> AccountOf(asio::any_io_executor executor, const core::CloudSpec& spec,
+                              const std::string& endpoint, const auth::Env& env) {
+  JM_ASSIGN_OR_RETURN(const auto identity, SideIdentity(std::move(executor), spec, endpoint, env));
+  return identity.account;
+}
+
 base::Error ErrorOf(const SideService& service, const http::Response& response) {
   base::Error error = ErrorFromResponse(response, {});
   const std::string word = response.status == kForbidden ? ReasonIn(response.body) : "";

@@ -28,6 +28,10 @@ Result<std::unique_ptr<http::Transport>> TransportTo(asio::any_io_executor execu
                                                      const core::CloudSpec& spec,
                                                      const std::string& endpoint,
                                                      const auth::Env& env);
+/// The account whose credentials TransportTo() sends there; empty if it sends none, or only the
+/// server knows whose they are.
+Result<std::string> AccountOf(asio::any_io_executor executor, const core::CloudSpec& spec,
+                              const std::string& endpoint, const auth::Env& env);
 /// ErrorFromResponse() without the advice about Cloud TPU.
 base::Error ErrorOf(const SideService& service, const http::Response& response);
 

@@ -13,6 +13,7 @@
 #include "jobman/base/files.hpp"
 #include "jobman/base/handle.hpp"
 #include "jobman/base/state_paths.hpp"
+#include "jobman/base/strings.hpp"
 #include "jobman/base/trusted.hpp"
 
 namespace jobman::config {
@@ -133,6 +134,22 @@ void CheckWay(Reader& reader, const core::SshSpec& ssh) {
                   "leave one of the two out");
 }
 
+/// Compute Engine takes TRUE, Y, Yes and 1 for true, in any case.
+bool SaysYes(const std::string& text) {
+  const std::string word = base::ToLower(text);
+  return word == "true" || word == "y" || word == "yes" || word == "1";
+}
+
+/// Hosts take the key from the login profile only if their metadata say so.
+void ResolveOsLogin(Reader& reader, core::JobSpec& spec) {
+  if (!spec.ssh.os_login) return;
+  const std::string& word = spec.tpu.metadata.emplace("enable-oslogin", "TRUE").first->second;
+  if (SaysYes(word)) return;
+  reader.Complain("ssh.os_login",
+                  "ssh.os_login: true contradicts enable-oslogin: " + word + " of tpu.metadata",
+                  "leave one of them out");
+}
+
 }  // namespace
 
 void ResolveSsh(Reader& reader, core::JobSpec& spec) {
@@ -152,6 +169,7 @@ void ResolveSsh(Reader& reader, core::JobSpec& spec) {
   CheckPublicKey(reader);
   ResolveIdentities(reader, ssh);
   CheckWay(reader, ssh);
+  ResolveOsLogin(reader, spec);
   if (!reader.Has("ssh.port") && spec.cloud.endpoint == "local") ssh.port = 0;
 }
 

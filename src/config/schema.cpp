@@ -225,6 +225,13 @@ constexpr KeyRow kRows[] = {
     Translated(Key("ssh.tpu_public_key", T::kPath, "", "Its public half.")),
     Key("ssh.host_to_host", T::kBool, "false",
         "Whether the hosts reach each other by ssh, with a key made for this job."),
+    Key("ssh.os_login", T::kBool, "false",
+        "Whether hosts are logged in to by OS Login, where an organisation requires it: create "
+        "adds "
+        "the job's public key to the login profile of the account whose credentials it uses, for a "
+        "year, and ssh.user becomes the name that the profile gives; the slice gets "
+        "enable-oslogin: "
+        "TRUE. The account needs the role roles/compute.osAdminLogin in the project."),
     Key("ssh.agent_forwarding", T::kBool, "false",
         "Whether your SSH agent is forwarded to the hosts, so that no key is copied: setup steps, "
         "the command (unless it is in a container), exec and ssh can use its keys, and so can root "

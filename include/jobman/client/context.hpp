@@ -10,6 +10,7 @@
 #include "jobman/base/state_paths.hpp"
 #include "jobman/ports/bucket_api.hpp"
 #include "jobman/ports/host_shell.hpp"
+#include "jobman/ports/login_api.hpp"
 #include "jobman/ports/project_api.hpp"
 #include "jobman/ports/slice_api.hpp"
 #include "jobman/ports/stores.hpp"
@@ -38,6 +39,10 @@ using BucketOpener = std::function<base::Result<std::shared_ptr<ports::BucketApi
 /// Opens what Compute Engine knows of the projects of a cloud; null if the cloud has none.
 using ProjectOpener = std::function<base::Result<std::shared_ptr<ports::ProjectApi>>(
     asio::any_io_executor, const core::CloudSpec&)>;
+/// Opens the login profile of the account whose credentials a cloud is asked with; null if the
+/// cloud has no OS Login.
+using LoginOpener = std::function<base::Result<std::shared_ptr<ports::LoginApi>>(
+    asio::any_io_executor, const core::CloudSpec&)>;
 /// Opens a shell on hosts whose keys are pinned in the given store, which must outlive the shell.
 using ShellOpener =
     std::function<std::unique_ptr<ports::HostShell>(asio::any_io_executor, ports::HostKeyStore&)>;
@@ -60,6 +65,7 @@ struct Context {
   CloudOpener open_cloud = {};
   BucketOpener open_buckets = {};    ///< empty: no bucket is looked at
   ProjectOpener open_projects = {};  ///< empty: no project is looked at
+  LoginOpener open_logins = {};      ///< empty: no cloud has OS Login
   ShellOpener open_shell = {};
   ControllerStarter start_controller = {};
   SiteLooker look_at_site = {};  ///< empty: the store may be used anywhere

@@ -8,6 +8,7 @@
 
 #include "jobman/base/files.hpp"
 #include "jobman/core/job_spec.hpp"
+#include "jobman/ports/login_api.hpp"
 #include "jobman/ports/project_api.hpp"
 
 namespace jobman::client {
@@ -28,6 +29,10 @@ struct Probes {
   std::function<base::Result<std::shared_ptr<ports::ProjectApi>>(asio::any_io_executor,
                                                                  const core::CloudSpec&)>
       open_projects = {};
+  /// Null if the cloud has no OS Login.
+  std::function<base::Result<std::shared_ptr<ports::LoginApi>>(asio::any_io_executor,
+                                                               const core::CloudSpec&)>
+      open_logins = {};
   std::function<Disk(const base::Path&)> look_at_disk = {};
   /// Of this program and its libraries: {"libcurl", "7.88.1"}.
   std::function<std::vector<std::pair<std::string, std::string>>()> versions = {};

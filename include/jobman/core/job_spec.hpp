@@ -146,6 +146,7 @@ struct SshSpec {
   std::vector<Identity> identities = {};
   bool host_to_host = false;  ///< the hosts reach each other by ssh, with a key of the job's own
   bool agent_forwarding = false;  ///< the hosts may use the ssh-agent of this machine
+  bool os_login = false;          ///< the key goes into the account's login profile
   static void Fields(auto&& field) {
     field("user", &SshSpec::user);
     field("private_key", &SshSpec::private_key);
@@ -157,6 +158,7 @@ struct SshSpec {
     field("identities", &SshSpec::identities);
     field("host_to_host", &SshSpec::host_to_host);
     field("agent_forwarding", &SshSpec::agent_forwarding);
+    field("os_login", &SshSpec::os_login);
   }
   friend bool operator==(const SshSpec&, const SshSpec&) = default;
 };

@@ -215,7 +215,7 @@ TEST_F(ComputeCheckTest, AJobThatAsksForOsLoginItselfIsRefusedUnlessItNamesItsUs
   ASSERT_FALSE(refused.ok());
   EXPECT_EQ(refused.error().code, base::Code::kInvalidArgument);
   EXPECT_THAT(refused.error().message, HasSubstr("tpu.metadata asks for OS Login"));
-  EXPECT_THAT(refused.error().hint, HasSubstr("gcloud compute os-login ssh-keys add"));
+  EXPECT_THAT(refused.error().hint, HasSubstr("ssh.os_login: true"));
   loaded_.origins = {{.path = "ssh.user", .where = "job.yaml:7"}};
   EXPECT_TRUE(CheckWhole().ok());
 }

@@ -201,12 +201,14 @@ TEST_F(DoctorTest, OsLoginKeepsJobmanOutUnlessItIsTurnedOffOrTheUserIsNamed) {
   EXPECT_EQ(Find("OS Login").found, "off");
   projects_->metadata = FakeProjects::Metadatas{{"enable-oslogin", "TRUE"}};
   EXPECT_EQ(ResultOf("OS Login"), "warning") << "create turns it off";
-  EXPECT_THAT(Find("OS Login").cure, HasSubstr("tpu.metadata: {enable-oslogin: 'TRUE'}"));
+  EXPECT_THAT(Find("OS Login").cure, HasSubstr("ssh.os_login: true"));
   about_.spec.tpu.metadata["enable-oslogin"] = "TRUE";
   EXPECT_EQ(ResultOf("OS Login"), "failed");
   EXPECT_THAT(Find("OS Login").cure, HasSubstr("tpu.metadata: {enable-oslogin: 'FALSE'}"));
   about_.own_user = true;
   EXPECT_EQ(ResultOf("OS Login"), "warning");
+  about_.spec.ssh.os_login = true;
+  EXPECT_EQ(ResultOf("OS Login"), "ok");
   about_.spec.tpu.metadata["enable-oslogin"] = "FALSE";
   EXPECT_EQ(Find("OS Login").found, "off for this job, by tpu.metadata");
 }

@@ -75,6 +75,20 @@ TEST(Load, ThereIsOneWayToTheHosts) {
   EXPECT_THAT(ProblemsOf(SmallJob("ssh: {address: both}\n")), HasSubstr("ssh.address: "));
 }
 
+TEST(Load, OsLoginIsAskedForOnTheNodesToo) {
+  const Loaded loaded = MustLoad(RequestOf(SmallJob("ssh: {os_login: true}\n")));
+  EXPECT_TRUE(loaded.spec.ssh.os_login);
+  EXPECT_EQ(loaded.spec.tpu.metadata.at("enable-oslogin"), "TRUE");
+  EXPECT_TRUE(MustLoad(RequestOf(SmallJob())).spec.tpu.metadata.empty());
+}
+
+TEST(Load, OsLoginThatTheMetadataTurnOffIsRefused) {
+  const std::string file =
+      "tpu: {accelerator: v4-8, zone: us-central2-b, project: p, metadata: {enable-oslogin: "
+      "'false'}}\ncommand: {cmd: 'true'}\nssh: {os_login: true}\n";
+  EXPECT_THAT(ProblemsOf(file), HasSubstr("ssh.os_login: true contradicts enable-oslogin: false"));
+}
+
 TEST(Load, BucketsOfOtherRegionsAreAllowedIfTheFileSaysSo) {
   EXPECT_FALSE(MustLoad(RequestOf(SmallJob())).spec.allow_cross_region);
   EXPECT_TRUE(MustLoad(RequestOf(SmallJob("allow_cross_region: true\n"))).spec.allow_cross_region);

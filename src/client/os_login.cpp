@@ -1,0 +1,35 @@
+#include "jobman/client/os_login.hpp"
+
+#include <utility>
+
+#include "jobman/ssh/keys.hpp"
+
+namespace jobman::client {
+namespace {
+
+base::Error NoOsLogin() {
+  return {.code = base::Code::kFailedPrecondition,
+          .message = "ssh.os_login: this cloud has no OS Login",
+          .hint = "leave it out: without it, the hosts get the job's key by their metadata"};
+}
+
+}  // namespace
+
+base::Task<base::Result<std::string>> LetKeyIn(Context context, core::JobSpec* spec) {
+  if (!spec->ssh.os_login) co_return std::string();
+  std::shared_ptr<ports::LoginApi> logins;
+  if (context.open_logins) {
+    JM_CO_ASSIGN_OR_RETURN(logins, context.open_logins(context.loop->get_executor(), spec->cloud));
+  }
+  if (!logins) co_return NoOsLogin();
+  ports::KeyToImport key{.project = spec->tpu.project,
+                         .expires = context.Now() + kImportedKeyLives};
+  JM_CO_ASSIGN_OR_RETURN(key.line, ssh::PublicKeyLine(spec->ssh.private_key));
+  auto login = co_await logins->ImportKey(std::move(key));
+  if (!login.ok()) co_return std::move(login).error().With("ssh.os_login");
+  spec->ssh.user = login->user;
+  co_return "OS Login: the job's key is in the login profile of " + login->account +
+      "; hosts log it in as " + login->user;
+}
+
+}  // namespace jobman::client

@@ -1,0 +1,117 @@
+#include "jobman/cloud/oslogin_api.hpp"
+
+#include <chrono>
+#include <utility>
+
+#include "cloud/side_service.hpp"
+#include "jobman/http/url.hpp"
+
+namespace jobman::cloud {
+namespace {
+
+constexpr SideService kOsLogin = {.name = "OS Login",
+                                  .google = "https://oslogin.googleapis.com",
+                                  .variable = "JOBMAN_OSLOGIN_ENDPOINT"};
+/// Source: google-auth-library for Node.js, OAuth2Client.getTokenInfo(): the token is sent in the
+/// header, and the answer has `email` if the token has that scope.
+constexpr const char* kTokenInfo = "https://oauth2.googleapis.com/tokeninfo";
+constexpr base::Duration kOsLoginLimit = std::chrono::seconds{15};
+
+/// The account's name on Linux hosts: that of the primary one, else of the first. Source: Cloud OS
+/// Login API v1, LoginProfile.posixAccounts[]: username, primary, operatingSystemType.
+std::string UserIn(const base::Json& profile) {
+  const base::Json& accounts = base::GetMember(profile, "posixAccounts");
+  std::string user;
+  for (std::size_t i = 0; accounts.is_array() && i < accounts.size(); ++i) {
+    const base::Json& one = accounts[i];
+    if (base::GetString(one, "operatingSystemType") == "WINDOWS") continue;
+    const bool primary = base::GetBool(one, "primary");
+    if (user.empty() || primary) user = base::GetString(one, "username");
+    if (primary && !user.empty()) break;
+  }
+  return user;
+}
+
+base::Error NoAccount() {
+  return {.code = base::Code::kFailedPrecondition,
+          .message = "OS Login needs an account, and these credentials do not tell whose they are",
+          .hint =
+              "use the key of a service account (cloud.credentials_file), act as one "
+              "(cloud.impersonate_service_account), or: gcloud auth application-default login"};
+}
+
+base::Error NoUser(const std::string& account) {
+  return {.code = base::Code::kFailedPrecondition,
+          .message = "OS Login gives " + account + " no login name",
+          .hint = "look at it: gcloud compute os-login describe-profile"};
+}
+
+}  // namespace
+
+OsLoginApi::OsLoginApi(std::unique_ptr<http::Transport> transport, Place place)
+    : transport_(std::move(transport)), place_(std::move(place)) {
+  while (place_.endpoint.ends_with('/')) place_.endpoint.pop_back();
+}
+
+base::Task<Result<base::Json>> OsLoginApi::Post(std::string url, std::string type,
+                                                std::string body) {
+  http::Request request{.method = "POST", .url = url, .timeout = kOsLoginLimit};
+  request.headers = {{"Accept", "application/json"}, {"Content-Type", std::move(type)}};
+  request.body = std::move(body);
+  const std::string what = "POST " + url.substr(0, url.find('?'));
+  const auto answer = co_await transport_->Send(std::move(request));
+  if (!answer) co_return base::Error(answer.error()).With(what);
+  if (answer->status < 200 || answer->status >= 300) {
+    co_return ErrorOf(kOsLogin, *answer).With(what);
+  }
+  auto json = base::ParseJson(answer->body);
+  if (json.ok() && json->is_object()) co_return json;
+  base::Error strange{.code = base::Code::kUnavailable,
+                      .message = "the answer is not that of OS Login"};
+  co_return std::move(strange).With(what);
+}
+
+base::Task<Result<std::string>> OsLoginApi::Account() {
+  if (!place_.account.empty()) co_return place_.account;
+  std::string url = place_.token_info;
+  std::string type = "application/x-www-form-urlencoded";
+  std::string body;
+  JM_CO_ASSIGN_OR_RETURN(const base::Json info,
+                         co_await Post(std::move(url), std::move(type), std::move(body)));
+  std::string account = base::GetString(info, "email");
+  if (account.empty()) co_return NoAccount();
+  co_return account;
+}
+
+base::Task<Result<ports::ImportedLogin>> OsLoginApi::ImportKey(ports::KeyToImport key) {
+  ports::ImportedLogin login;
+  JM_CO_ASSIGN_OR_RETURN(login.account, co_await Account());
+  std::string url = place_.endpoint + "/v1/users/" + http::PercentEncode(login.account) +
+                    ":importSshPublicKey?projectId=" + http::PercentEncode(key.project);
+  const auto expires =
+      std::chrono::microseconds{std::chrono::milliseconds{base::ToMillis(key.expires)}};
+  const base::Json ask = {{"key", key.line},
+                          {"expirationTimeUsec", std::to_string(expires.count())}};
+  std::string type = "application/json";
+  std::string body = ask.dump();
+  JM_CO_ASSIGN_OR_RETURN(const base::Json reply,
+                         co_await Post(std::move(url), std::move(type), std::move(body)));
+  login.user = UserIn(base::GetMember(reply, "loginProfile"));
+  if (login.user.empty()) co_return NoUser(login.account);
+  co_return login;
+}
+
+Result<std::unique_ptr<ports::LoginApi>> MakeLogins(asio::any_io_executor executor,
+                                                    const core::CloudSpec& spec,
+                                                    const auth::Env& env) {
+  JM_ASSIGN_OR_RETURN(const std::string endpoint, EndpointOf(kOsLogin, spec, env));
+  if (endpoint.empty()) return std::unique_ptr<ports::LoginApi>();
+  const bool google = endpoint == kOsLogin.google;
+  OsLoginApi::Place place{.endpoint = endpoint,
+                          .token_info = google ? kTokenInfo : endpoint + "/tokeninfo"};
+  JM_ASSIGN_OR_RETURN(place.account, AccountOf(executor, spec, endpoint, env));
+  JM_ASSIGN_OR_RETURN(auto wire, TransportTo(std::move(executor), spec, endpoint, env));
+  return std::make_unique<OsLoginApi>(std::move(wire), std::move(place));
+}
+
+}  // namespace jobman::cloud

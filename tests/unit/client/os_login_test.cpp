@@ -1,0 +1,89 @@
+#include "jobman/client/os_login.hpp"
+
+#include <gmock/gmock.h>
+
+#include "jobman/base/files.hpp"
+#include "jobman/client/create_jobs.hpp"
+#include "jobman/ssh/keys.hpp"
+#include "tests/unit/client/client_world.hpp"
+
+namespace jobman::client {
+namespace {
+
+using testing::Contains;
+using testing::HasSubstr;
+using testing::SizeIs;
+
+/// The profile of one account; it keeps the keys.
+class WrittenProfile final : public ports::LoginApi {
+ public:
+  base::Task<base::Result<ports::ImportedLogin>> ImportKey(ports::KeyToImport key) override {
+    keys.push_back(std::move(key));
+    co_await base::Yield();
+    co_return login;
+  }
+  base::Result<ports::ImportedLogin> login =
+      ports::ImportedLogin{.account = "bot@lab.example", .user = "sa_117"};
+  std::vector<ports::KeyToImport> keys = {};
+};
+
+class OsLoginTest : public test::ClientWorld {
+ protected:
+  OsLoginTest() {
+    HoldLease();
+    loaded_.spec = test::JobBuilder().Build().spec;
+    loaded_.spec.ssh.user = "ada";
+    loaded_.spec.ssh.os_login = true;
+    loaded_.spec.ssh.private_key = (home_ / "key").string();
+  }
+  base::Result<CheckedFile> Check(const CheckedFile* earlier = nullptr) {
+    client::Context context = Context();
+    context.open_logins = [this](const asio::any_io_executor&, const core::CloudSpec&) {
+      return opened_;
+    };
+    return Await(CheckFile(context, loaded_, earlier, Preflight::kNone));
+  }
+  std::shared_ptr<WrittenProfile> profile_ = std::make_shared<WrittenProfile>();
+  base::Result<std::shared_ptr<ports::LoginApi>> opened_ =
+      std::shared_ptr<ports::LoginApi>(profile_);
+  config::Loaded loaded_ = {};
+};
+
+TEST_F(OsLoginTest, TheJobLogsInWithTheNameOfTheProfile) {
+  const auto checked = Check();
+  ASSERT_TRUE(checked.ok()) << checked.error().ToString();
+  EXPECT_EQ(checked->loaded.spec.ssh.user, "sa_117");
+  EXPECT_THAT(checked->notes, Contains(HasSubstr("login profile of bot@lab.example")));
+  ASSERT_THAT(profile_->keys, SizeIs(1));
+  EXPECT_EQ(profile_->keys[0].line, *ssh::PublicKeyLine(home_ / "key"));
+  EXPECT_EQ(profile_->keys[0].project, "research");
+  EXPECT_EQ(profile_->keys[0].expires, clock_.Now() + kImportedKeyLives);
+}
+
+TEST_F(OsLoginTest, OfJobsThatAreCreatedTogetherTheKeyIsImportedOnce) {
+  const auto first = Check();
+  const auto second = Check(&*first);
+  ASSERT_TRUE(second.ok());
+  EXPECT_EQ(second->loaded.spec.ssh.user, "sa_117");
+  EXPECT_THAT(profile_->keys, SizeIs(1));
+}
+
+TEST_F(OsLoginTest, OtherJobsImportNothing) {
+  loaded_.spec.ssh.os_login = false;
+  EXPECT_EQ(Check()->loaded.spec.ssh.user, "ada");
+  EXPECT_THAT(profile_->keys, SizeIs(0));
+}
+
+TEST_F(OsLoginTest, AJobThatCouldNotLogInIsNotCreated) {
+  profile_->login = base::Error{.code = base::Code::kPermissionDenied, .message = "not allowed"};
+  const auto refused = Check();
+  ASSERT_FALSE(refused.ok());
+  EXPECT_THAT(refused.error().ToString(), HasSubstr("ssh.os_login: not allowed"));
+  opened_ = std::shared_ptr<ports::LoginApi>();
+  const auto nowhere = Check();
+  ASSERT_FALSE(nowhere.ok());
+  EXPECT_THAT(nowhere.error().message, HasSubstr("this cloud has no OS Login"));
+}
+
+}  // namespace
+}  // namespace jobman::client
