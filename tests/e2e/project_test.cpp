@@ -21,10 +21,12 @@ class Project : public testing::Test {
     token_ = std::string(base::Trim(base::ReadFile(place_.SimTokenFile()).value_or("")));
     ::setenv("GOOGLE_OAUTH_ACCESS_TOKEN", token_.c_str(), 1);
     ::setenv("JOBMAN_COMPUTE_ENDPOINT", place_.SimEndpoint().c_str(), 1);
+    ::setenv("JOBMAN_OSLOGIN_ENDPOINT", place_.SimEndpoint().c_str(), 1);
     place_.StartController({"--poll", "1"});
   }
   ~Project() override {
-    for (const char* name : {"JOBMAN_COMPUTE_ENDPOINT", "GOOGLE_OAUTH_ACCESS_TOKEN"})
+    for (const char* name :
+         {"JOBMAN_COMPUTE_ENDPOINT", "JOBMAN_OSLOGIN_ENDPOINT", "GOOGLE_OAUTH_ACCESS_TOKEN"})
       ::unsetenv(name);
   }
   /// Creates the job "train" in project lab.
@@ -61,6 +63,17 @@ TEST_F(Project, TooFewAddressesAreKnownBeforeAJobIsStored) {
   const Ran unasked = Create(2, {"--no-preflight"});
   EXPECT_EQ(unasked.code, 0) << unasked.All();
   EXPECT_THAT(unasked.err, Not(HasSubstr("note:")));
+}
+
+TEST_F(Project, WhereOsLoginIsRequiredTheJobLogsInByTheAccountsProfile) {
+  if (RunProgram({"bwrap", "--ro-bind", "/", "/", "true"}).code != 0)
+    GTEST_SKIP() << "without bubblewrap simulated hosts have only the user of this test";
+  const Ran created = Create(1, {"--set", "ssh.os_login=true"});
+  ASSERT_EQ(created.code, 0) << created.All();
+  EXPECT_THAT(created.err, HasSubstr("the login profile of sim@example.com"));
+  ASSERT_TRUE(place_.Reaches("train", "SUCCEEDED"));
+  const Ran who = place_.Jobman({"exec", "train", "--", "echo in as $(basename $HOME)"});
+  EXPECT_THAT(who.out, HasSubstr("in as sim_example_com"));
 }
 
 TEST_F(Project, OsLoginIsTurnedOffForTheSliceAndTheJobRuns) {

@@ -2,6 +2,8 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+
 #include "jobman/base/strings.hpp"
 
 namespace jobman::sim {
@@ -23,9 +25,9 @@ bool WantsExternal(const Json& spec) {
   return !network.is_object() || Flag(network, "enableExternalIps");
 }
 
-/// Under OS Login hosts let in nobody by the keys of metadata; nobody has such a login here. A
-/// node's own word counts more than the project's.
-/// Source: Compute Engine documentation, "Set up OS Login".
+/// Under OS Login hosts let in nobody by the keys of metadata, but those of login profiles. A
+/// node's own word counts more than the project's. Source: Compute Engine documentation, "Set up OS
+/// Login".
 bool HasOsLogin(const Metadata& node, const Metadata& project) {
   const auto own = node.find("enable-oslogin");
   const auto common = project.find("enable-oslogin");
@@ -75,6 +77,7 @@ Metadata NodeRegistry::HostMetadata(const Node& node) const {
   const Metadata& project = MetadataOfProject(node.key.project).items;
   if (HasOsLogin(metadata, project)) {
     metadata.erase("ssh-keys");
+    if (!profile_keys_.empty()) metadata["ssh-keys"] = base::Join(profile_keys_, "\n");
     return metadata;
   }
   const auto keys = project.find("ssh-keys");
@@ -117,6 +120,13 @@ void NodeRegistry::SetProjectMetadata(const std::string& project, Metadata items
   for (auto& [key, node] : nodes_) {
     if (key.project == project) UpdateHosts(node);
   }
+  guest_changed_();
+}
+
+void NodeRegistry::AddProfileKey(const std::string& line) {
+  if (std::find(profile_keys_.begin(), profile_keys_.end(), line) != profile_keys_.end()) return;
+  profile_keys_.push_back(line);
+  for (auto& [key, node] : nodes_) UpdateHosts(node);
   guest_changed_();
 }
 

@@ -4,6 +4,7 @@
 #include <map>
 #include <set>
 #include <string>
+#include <vector>
 
 #include "sim/cloud/node.hpp"
 #include "sim/cloud/settings.hpp"
@@ -103,6 +104,8 @@ class NodeRegistry {
   const ProjectMetadata& MetadataOfProject(const std::string& project) const;
   /// Hosts read it, and its ssh-keys can log in, unless the node has block-project-ssh-keys.
   void SetProjectMetadata(const std::string& project, Metadata items);
+  /// A line "USER:TYPE DATA COMMENT" of the login profile: hosts under OS Login let it in.
+  void AddProfileKey(const std::string& line);
 
   Node* Find(const ResourceKey& key);
   const std::map<ResourceKey, Node>& all() const { return nodes_; }
@@ -115,8 +118,8 @@ class NodeRegistry {
   /// Ends the operation of an unfinished change that another one replaces.
   void Abort(Node& node, TimePoint now);
   void AddHosts(Node& node);
-  /// The metadata of a node's hosts: its own, with the ssh-keys of the project; none of these under
-  /// OS Login.
+  /// The metadata of a node's hosts: its own, with the ssh-keys of the project; under OS Login in
+  /// their place the keys of the login profile.
   Metadata HostMetadata(const Node& node) const;
   void UpdateHosts(Node& node);
   /// Gives or takes the external addresses, as the node's networkConfig says.
@@ -140,7 +143,8 @@ class NodeRegistry {
   std::function<void()> guest_changed_ = [] {};
   std::map<std::string, TimePoint> stockouts_ = {};
   std::map<std::string, ProjectMetadata> projects_ = {};
-  std::set<std::string> stems_ = {};  ///< of host names, also of removed nodes
+  std::vector<std::string> profile_keys_ = {};  ///< lines as in ssh-keys
+  std::set<std::string> stems_ = {};            ///< of host names, also of removed nodes
   std::int64_t uid_count_ = 0;
   std::uint32_t address_count_ = 0;
 };

@@ -32,7 +32,7 @@ class TpuService {
   TpuService(const TpuService&) = delete;
   TpuService& operator=(const TpuService&) = delete;
 
-  /// Answers one request of the Cloud TPU API, of the Compute API, or of the
+  /// Answers one request of the Cloud TPU API, of the Compute API, of the OS Login API, or of the
   /// simulator's own paths under /sim/.
   Reply Handle(const Request& request, TimePoint now);
   /// Runs everything that is due.
@@ -81,6 +81,9 @@ class TpuService {
   Reply ShowNode(Json body, TimePoint now);
   /// Requests of the Compute API; what it does not have here is 404.
   Reply Compute(const Request& request, std::string& method);
+  static bool IsOsLogin(const std::string& path);
+  /// Requests for which IsOsLogin().
+  Reply OsLogin(const Request& request, std::string& method);
   Json ProjectBody(const std::string& project) const;
   /// A region with its quota of external addresses; nothing if there is no zone in it.
   std::optional<Json> RegionBody(const std::string& project, const std::string& region) const;

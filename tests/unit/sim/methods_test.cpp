@@ -301,6 +301,22 @@ TEST_F(MethodsTest, UnderOsLoginHostsTakeNoKeysUnlessTheNodeSaysNo) {
   EXPECT_TRUE(make("t3", {{"ssh-keys", key}, {"enable-oslogin", "FALSE"}}));
 }
 
+TEST_F(MethodsTest, UnderOsLoginHostsTakeTheKeysOfTheLoginProfile) {
+  Json spec = Spec("v4-8");
+  spec["metadata"] = {{"ssh-keys", "me:ssh-ed25519 AAAA me"}, {"enable-oslogin", "TRUE"}};
+  CreateNode("t1", spec);
+  Pass(1000);
+  const std::string account = Call("POST", "/tokeninfo").body["email"];
+  const std::string import = "/v1/users/" + account + ":importSshPublicKey";
+  const Reply reply = Call("POST", import, {}, {{"key", "ssh-ed25519 BBBB me"}});
+  ASSERT_EQ(reply.status, 200) << reply.body;
+  const std::string user = reply.body["loginProfile"]["posixAccounts"][0]["username"];
+  EXPECT_EQ(fleet.running.at("t1v-n-t1-w-0").metadata.at("ssh-keys"),
+            user + ":ssh-ed25519 BBBB me");
+  EXPECT_EQ(Call("POST", import, {}, {{"key", "a\nb"}}).status, 400);
+  EXPECT_EQ(Call("POST", "/v1/users/eve:importSshPublicKey", {}, {{"key", "k"}}).status, 403);
+}
+
 TEST_F(MethodsTest, ARegionSaysHowManyAddressesAreUsed) {
   const auto used = [this] {
     const Json region = Get("/compute/v1/projects/p/regions/us-central2");
