@@ -30,11 +30,7 @@ base::Task<core::SliceRequest> GuestLogins::WithGuests(core::SliceRequest reques
 void GuestLogins::Bring(const core::Job& job) {
   if (!job.slice || job.slice->ref.existing) return;
   if (!bringing_.insert(job.id).second) return;
-  Visit visit{.job = job.id,
-              .name = job.name,
-              .cloud = job.spec.cloud,
-              .slice = job.slice->ref,
-              .kept = KeptLogins(job.spec, ports_.public_key(job.spec.ssh.private_key))};
+  Visit visit{.job = job.id, .name = job.name, .spec = job.spec, .slice = job.slice->ref};
   base::Spawn(loop_.get_executor(), scope_, Run(this, std::move(visit)));
 }
 
@@ -47,9 +43,12 @@ base::Task<void> GuestLogins::Run(GuestLogins* self, Visit visit) {
 
 base::Task<base::Status> GuestLogins::Change(Visit visit) {
   JM_CO_ASSIGN_OR_RETURN(auto guests, co_await ports_.stores.guests->Guests());
-  const auto change = core::LoginsFor(guests, visit.job, visit.name, visit.kept);
+  if (guests.empty()) co_return base::Ok();
+  const core::JobSpec& spec = visit.spec;
+  const std::string kept = KeptLogins(spec, ports_.public_key(spec.ssh.private_key));
+  const auto change = core::LoginsFor(guests, visit.job, visit.name, kept);
   if (!change.empty()) {
-    JM_CO_ASSIGN_OR_RETURN(const auto api, co_await clouds_.Get(visit.cloud));
+    JM_CO_ASSIGN_OR_RETURN(const auto api, co_await clouds_.Get(spec.cloud));
     for (const std::string& node : core::NodeIds(visit.slice)) {
       JM_CO_TRY(co_await api->ChangeLogins(visit.slice.place, node, change));
     }

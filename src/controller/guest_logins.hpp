@@ -30,9 +30,8 @@ class GuestLogins {
   struct Visit {
     core::JobId job = {};
     std::string name = {};
-    core::CloudSpec cloud = {};
+    core::JobSpec spec = {};
     core::SliceRef slice = {};
-    std::string kept = {};  ///< logins that stay, as a value of `ssh-keys`
   };
   static base::Task<void> Run(GuestLogins* self, Visit visit);
   base::Task<base::Status> Change(Visit visit);

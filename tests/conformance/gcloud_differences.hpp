@@ -25,7 +25,7 @@ struct Explained {
 std::vector<Explained> OfEveryCall();
 std::vector<Explained> OfNodes();
 std::vector<Explained> OfQueuedResources();
-/// The one call of jobman that changes a node, AddLogin, beside `tpu-vm update`.
+/// The request of jobman that changes a node (AddLogin, ChangeLogins), beside `tpu-vm update`.
 std::vector<Explained> OfUpdates();
 
 /// Recordings without a call of jobman's beside them, and why.

@@ -2,6 +2,7 @@
 
 #include <set>
 
+#include "tests/support/public_keys.hpp"
 #include "tests/support/scripted_shell.hpp"
 #include "tests/support/temp_dir.hpp"
 #include "tests/unit/controller/cloud_fixture.hpp"
@@ -53,6 +54,13 @@ class EffectsTest : public CloudFixture {
 TEST_F(EffectsTest, AStageRunsOnceOnEveryHost) {
   Do(RunStage{.attempt = 1});
   Do(RunStage{.attempt = 1});
+  EXPECT_THAT(shell_.verbs, ElementsAre("run", "run"));
+}
+
+TEST_F(EffectsTest, GuestsAreLetInWhenAStageBegins) {
+  ASSERT_TRUE(store_.SetGuest({}, test::Ann()).ok());
+  Do(RunStage{.attempt = 1});
+  EXPECT_THAT(api_->LoginsOf("train-000001-a1"), ElementsAre(core::LoginOf(test::Ann())));
   EXPECT_THAT(shell_.verbs, ElementsAre("run", "run"));
 }
 

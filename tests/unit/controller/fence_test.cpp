@@ -53,8 +53,11 @@ TEST_F(FenceTest, WithoutTheLeaseReadsPassButNothingIsCreatedOrDeleted) {
   const auto deleted = base::RunTask(loop_, slices_->Delete(ref));
   EXPECT_EQ(created.error().reason, Reason::kLeaseLost);
   EXPECT_EQ(deleted.error().reason, Reason::kLeaseLost);
+  const auto changed = base::RunTask(loop_, slices_->ChangeLogins(ref.place, "a", {}));
+  EXPECT_EQ(changed.error().reason, Reason::kLeaseLost);
   EXPECT_TRUE(base::RunTask(loop_, slices_->ListNodes(ref.place)).ok());
   EXPECT_EQ(api_->CountCalls("Create") + api_->CountCalls("Delete"), 0);
+  EXPECT_EQ(api_->CountCalls("ChangeLogins"), 0);
 }
 
 TEST_F(FenceTest, ACommandPassesWithItsOutput) {
