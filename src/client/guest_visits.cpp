@@ -7,7 +7,7 @@
 
 #include "client/kept_project.hpp"
 #include "jobman/base/waiters.hpp"
-#include "jobman/client/times.hpp"
+#include "jobman/controller/change_logins.hpp"
 #include "jobman/controller/slice_request.hpp"
 #include "jobman/core/slice_name.hpp"
 #include "jobman/ssh/keys.hpp"
@@ -16,7 +16,6 @@ namespace jobman::client {
 namespace {
 
 using Fate = GuestVisit::Fate;
-using SlicesPtr = std::shared_ptr<ports::SliceApi>;
 
 constexpr int kNodesAtOnce = 8;
 
@@ -89,18 +88,6 @@ void AddErrands(const core::Job& job, const core::Guest& guest, std::vector<Erra
   }
 }
 
-base::Task<base::Status> ChangeNode(SlicesPtr slices, Errand errand) {
-  JM_CO_ASSIGN_OR_RETURN(
-      core::OperationSeen operation,
-      co_await slices->ChangeLogins(errand.place, errand.visit.node, errand.change));
-  while (!operation.done) {
-    co_await base::Sleep(kLookAtOperation);
-    JM_CO_ASSIGN_OR_RETURN(operation, co_await slices->GetOperation(operation.name));
-  }
-  if (operation.error) co_return *operation.error;
-  co_return base::Ok();
-}
-
 /// The row of the errand once it was run.
 GuestVisit RowAfter(const Errand& errand, const base::Status& changed) {
   GuestVisit visit = errand.visit;
@@ -129,9 +116,8 @@ base::Task<void> RunErrand(std::shared_ptr<VisitRound> round, std::size_t row) {
   const auto& cloud = CloudFor(*round, errand.cloud);
   base::Status changed = base::Ok();
   if (cloud.ok()) {
-    auto change = ChangeNode(cloud->slices, errand);
-    std::string what = "node " + errand.visit.node;
-    changed = co_await base::WithTimeout(std::move(change), kLoginChange, std::move(what));
+    changed = co_await controller::ChangeLogins(cloud->slices, errand.place, errand.visit.node,
+                                                errand.change);
   } else {
     changed = cloud.error();
   }

@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "jobman/base/log.hpp"
+#include "jobman/controller/change_logins.hpp"
 #include "jobman/controller/slice_request.hpp"
 #include "jobman/core/slice_name.hpp"
 
@@ -50,7 +51,7 @@ base::Task<base::Status> GuestLogins::Change(Visit visit) {
   if (!change.empty()) {
     JM_CO_ASSIGN_OR_RETURN(const auto api, co_await clouds_.Get(spec.cloud));
     for (const std::string& node : core::NodeIds(visit.slice)) {
-      JM_CO_TRY(co_await api->ChangeLogins(visit.slice.place, node, change));
+      JM_CO_TRY(co_await ChangeLogins(api, visit.slice.place, node, change));
     }
   }
   co_return co_await NoteLeft(std::move(guests), visit.job);

@@ -36,9 +36,9 @@ struct GuestChange {
 };
 
 /// Lets a guest in: records them, so that nodes are requested with the key, then adds the key to
-/// the nodes that jobs hold, eight at a time, each within kLoginChange. A guest who is known is let
-/// in to more jobs. A node that fails does not stop the others. Nodes that are the user's own
-/// (tpu.existing) are left alone.
+/// the nodes that jobs hold, eight at a time, each within controller::kLoginChange. A guest who is
+/// known is let in to more jobs. A node that fails does not stop the others. Nodes that are the
+/// user's own (tpu.existing) are left alone.
 ///
 /// The guest's user and words of jobs must be checked (core::CheckGuestUser, CheckJobWord).
 /// kNotFound for a number that no job has; kStale if another command changes the guest meanwhile.

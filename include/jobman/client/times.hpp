@@ -37,10 +37,6 @@ inline constexpr base::Duration kDoubtKept = std::chrono::seconds{10};
 inline constexpr base::Duration kProjectAnswer = std::chrono::seconds{10};
 /// If the questions before a job is stored take so long, the next file's are left out.
 inline constexpr base::Duration kSlowCloud = std::chrono::seconds{10};
-/// How long it may take to change who may log in to a node: two requests and an operation. How
-/// often to ask whether the operation has ended.
-inline constexpr base::Duration kLoginChange = std::chrono::seconds{60};
-inline constexpr base::Duration kLookAtOperation = std::chrono::seconds{1};
 /// Time to send TERM to every host after an interrupt.
 inline constexpr base::Duration kFarewell = std::chrono::seconds{1};
 /// How long one host may take to list its runs: it must not hold up the others.

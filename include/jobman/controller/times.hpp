@@ -101,4 +101,10 @@ inline constexpr base::Duration kReadOutboxAgain = std::chrono::seconds{1};
 
 static_assert(kFirstHookRetry < kLongestHookRetry && kReadOutboxAgain < kLookAtOutbox);
 
+/// How long it may take to change who may log in to a node: two requests and an operation. When
+/// to ask first whether the operation has ended, and how often at least.
+inline constexpr base::Duration kLoginChange = std::chrono::seconds{60};
+inline constexpr base::Duration kFirstLookAtOperation = std::chrono::milliseconds{100};
+inline constexpr base::Duration kLookAtOperation = std::chrono::seconds{1};
+
 }  // namespace jobman::controller
