@@ -7,7 +7,7 @@
 
 namespace jobman::controller {
 
-/// Keeps who may log in to the nodes of jobs as the store has it (ADR 26): adds the keys of guests
+/// Keeps who may log in to the nodes of jobs as the store has it (ADR 27): adds the keys of guests
 /// that a node was requested without, and takes away those of guests that have left since. Without
 /// guests it asks nobody.
 class GuestLogins {

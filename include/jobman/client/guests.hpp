@@ -7,7 +7,7 @@
 #include "jobman/client/context.hpp"
 #include "jobman/core/guest.hpp"
 
-/// Who is let in to the hosts of slices beside the jobs' own logins (ADR 26).
+/// Who is let in to the hosts of slices beside the jobs' own logins (ADR 27).
 namespace jobman::client {
 
 /// What became of a guest on one node, or on the slice of a job that has no nodes yet.

@@ -7,7 +7,7 @@
 #include "jobman/base/json.hpp"
 #include "jobman/core/job.hpp"
 
-/// People who are let in to the hosts of slices beside the job's own login (ADR 26).
+/// People who are let in to the hosts of slices beside the job's own login (ADR 27).
 namespace jobman::core {
 
 /// An SSH public key, as a line of an OpenSSH ".pub" file has it.

@@ -12,7 +12,7 @@ using base::Result;
 using base::Status;
 using base::Task;
 
-/// Who is let in to the hosts of slices beside the jobs' own logins (ADR 26). A guest is one user
+/// Who is let in to the hosts of slices beside the jobs' own logins (ADR 27). A guest is one user
 /// with one key. The object must outlive its coroutines.
 class GuestStore {
  public:
