@@ -11,6 +11,7 @@
 #include "jobman/cloud/compute_api.hpp"
 #include "jobman/cloud/look.hpp"
 #include "jobman/cloud/oslogin_api.hpp"
+#include "jobman/cloud/quota_api.hpp"
 #include "jobman/cloud/storage_api.hpp"
 #include "jobman/http/curl_transport.hpp"
 #include "jobman/ssh/host_shell.hpp"
@@ -52,6 +53,13 @@ base::Result<std::shared_ptr<ports::LoginApi>> OpenLogins(asio::any_io_executor 
   JM_ASSIGN_OR_RETURN(std::shared_ptr<ports::LoginApi> logins,
                       cloud::MakeLogins(std::move(executor), spec));
   return logins;
+}
+
+base::Result<std::shared_ptr<ports::QuotaApi>> OpenQuotas(asio::any_io_executor executor,
+                                                          const core::CloudSpec& spec) {
+  JM_ASSIGN_OR_RETURN(std::shared_ptr<ports::QuotaApi> quotas,
+                      cloud::MakeQuotas(std::move(executor), spec));
+  return quotas;
 }
 
 }  // namespace
@@ -116,6 +124,7 @@ client::Probes MakeProbes() {
   probes.server_time = [](core::CloudSpec spec) { return cloud::ServerTime(std::move(spec)); };
   probes.open_projects = OpenProjects;
   probes.open_logins = OpenLogins;
+  probes.open_quotas = OpenQuotas;
   probes.look_at_disk = [](const base::Path& folder) {
     const store::Disk disk = store::LookAtDisk(folder);
     return client::Disk{.type = disk.type, .locks_stay_here = disk.locks_stay_here};

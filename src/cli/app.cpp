@@ -42,6 +42,7 @@ Result<client::Context> App::WithoutStore() {
                          .open_buckets = environment_.open_buckets,
                          .open_projects = environment_.probes.open_projects,
                          .open_logins = environment_.probes.open_logins,
+                         .open_quotas = environment_.probes.open_quotas,
                          .open_shell = environment_.open_shell,
                          .start_controller = environment_.start_controller,
                          .look_at_site = environment_.look_at_site,

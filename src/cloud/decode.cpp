@@ -174,6 +174,7 @@ Result<core::NodeSeen> DecodeNode(const Json& node) {
   const auto ends_at = base::ParseRfc3339(GetString(scheduling, "terminationTimestamp"));
   if (ends_at.ok()) seen.ends_at = *ends_at;
   seen.spot = GetBool(scheduling, "spot") || GetBool(scheduling, "preemptible");
+  seen.reserved = GetBool(scheduling, "reserved");
   return seen;
 }
 

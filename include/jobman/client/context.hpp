@@ -12,6 +12,7 @@
 #include "jobman/ports/host_shell.hpp"
 #include "jobman/ports/login_api.hpp"
 #include "jobman/ports/project_api.hpp"
+#include "jobman/ports/quota_api.hpp"
 #include "jobman/ports/slice_api.hpp"
 #include "jobman/ports/stores.hpp"
 
@@ -43,6 +44,9 @@ using ProjectOpener = std::function<base::Result<std::shared_ptr<ports::ProjectA
 /// cloud has no OS Login.
 using LoginOpener = std::function<base::Result<std::shared_ptr<ports::LoginApi>>(
     asio::any_io_executor, const core::CloudSpec&)>;
+/// Opens the quotas of the projects of a cloud; null if the cloud has none.
+using QuotaOpener = std::function<base::Result<std::shared_ptr<ports::QuotaApi>>(
+    asio::any_io_executor, const core::CloudSpec&)>;
 /// Opens a shell on hosts whose keys are pinned in the given store, which must outlive the shell.
 using ShellOpener =
     std::function<std::unique_ptr<ports::HostShell>(asio::any_io_executor, ports::HostKeyStore&)>;
@@ -66,6 +70,7 @@ struct Context {
   BucketOpener open_buckets = {};    ///< empty: no bucket is looked at
   ProjectOpener open_projects = {};  ///< empty: no project is looked at
   LoginOpener open_logins = {};      ///< empty: no cloud has OS Login
+  QuotaOpener open_quotas = {};      ///< empty: no quota is looked at
   ShellOpener open_shell = {};
   ControllerStarter start_controller = {};
   SiteLooker look_at_site = {};  ///< empty: the store may be used anywhere

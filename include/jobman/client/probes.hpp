@@ -10,6 +10,7 @@
 #include "jobman/core/job_spec.hpp"
 #include "jobman/ports/login_api.hpp"
 #include "jobman/ports/project_api.hpp"
+#include "jobman/ports/quota_api.hpp"
 
 namespace jobman::client {
 
@@ -33,6 +34,9 @@ struct Probes {
   std::function<base::Result<std::shared_ptr<ports::LoginApi>>(asio::any_io_executor,
                                                                const core::CloudSpec&)>
       open_logins = {};
+  std::function<base::Result<std::shared_ptr<ports::QuotaApi>>(asio::any_io_executor,
+                                                               const core::CloudSpec&)>
+      open_quotas = {};
   std::function<Disk(const base::Path&)> look_at_disk = {};
   /// Of this program and its libraries: {"libcurl", "7.88.1"}.
   std::function<std::vector<std::pair<std::string, std::string>>()> versions = {};

@@ -37,6 +37,8 @@ inline constexpr base::Duration kDoubtKept = std::chrono::seconds{10};
 inline constexpr base::Duration kProjectAnswer = std::chrono::seconds{10};
 /// If the questions before a job is stored take so long, the next file's are left out.
 inline constexpr base::Duration kSlowCloud = std::chrono::seconds{10};
+/// How long each service may take for `quota`.
+inline constexpr base::Duration kQuotaAnswer = std::chrono::seconds{10};
 /// Time to send TERM to every host after an interrupt.
 inline constexpr base::Duration kFarewell = std::chrono::seconds{1};
 /// How long one host may take to list its runs: it must not hold up the others.

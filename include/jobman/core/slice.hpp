@@ -91,6 +91,7 @@ struct NodeSeen {
   /// schedulingConfig.terminationTimestamp, which only v2alpha1 shows.
   std::optional<base::TimePoint> ends_at = {};
   bool spot = false;
+  bool reserved = false;  ///< of a reservation
 };
 
 /// A queued resource as the API showed it.

@@ -93,6 +93,14 @@ TEST(DecodeNode, ReadsTheFieldsSetByAQueuedResource) {
   EXPECT_THAT(node->hosts, IsEmpty());
 }
 
+TEST(DecodeNode, ReadsWhetherItIsOfAReservation) {
+  const auto node = DecodeNode(
+      Parse(R"({"name":"projects/p/locations/z/nodes/n","schedulingConfig":{"reserved":true}})"));
+  ASSERT_TRUE(node.ok());
+  EXPECT_TRUE(node->reserved);
+  EXPECT_FALSE(node->spot);
+}
+
 TEST(DecodeNode, KeepsAWordItDoesNotKnow) {
   const auto node =
       DecodeNode(Parse(R"({"name":"projects/p/locations/z/nodes/n","state":"DREAMING","x":[1]})"));
