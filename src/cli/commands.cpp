@@ -42,6 +42,8 @@ std::span<const Command> Commands() {
       Command{"import", AddImport},
       Command{"config", AddConfig},
       Command{"zones", AddZones},
+      // The project.
+      Command{"quota", AddQuota},
       // The program itself.
       Command{"doctor", AddDoctor},
       Command{"controller", AddController},

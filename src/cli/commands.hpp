@@ -53,6 +53,7 @@ void AddKeys(CLI::App& root, Invocation& chosen);
 void AddList(CLI::App& root, Invocation& chosen);
 void AddLogs(CLI::App& root, Invocation& chosen);
 void AddQueue(CLI::App& root, Invocation& chosen);
+void AddQuota(CLI::App& root, Invocation& chosen);
 void AddReboot(CLI::App& root, Invocation& chosen);
 void AddRequeue(CLI::App& root, Invocation& chosen);
 void AddResume(CLI::App& root, Invocation& chosen);

@@ -119,6 +119,10 @@ constexpr std::array kExamples = {
              "jobman zones -a v5litepod-16\n"
              "jobman zones us-central2-b\n"
              "jobman zones --csv >zones.csv"},
+    Examples{"quota",
+             "jobman quota\n"
+             "jobman quota -z us-central2-b,us-west4-a\n"
+             "jobman quota --all --csv >quota.csv"},
     Examples{"controller", "jobman controller status\njobman controller install"},
     Examples{"tick", "jobman tick\n* * * * * jobman tick"},
     Examples{"store", "jobman store adopt"},

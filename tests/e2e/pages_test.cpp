@@ -49,6 +49,7 @@ const std::vector<Step> kSteps = {
     {"cp", "echo 0.1 >rate.txt\njobman cp rate.txt train:\njobman cp train:rate.txt copy.txt -w 1"},
     {"forward", "jobman forward train 16006:6006"},
     {"keys", "jobman keys add ann.pub --job train\njobman keys list\njobman keys remove ann"},
+    {"quota", "jobman --endpoint local quota"},
     {"edit", "EDITOR='sed -i s/3600/7200/' jobman edit train"},
     {"cancel", "jobman cancel train --wait"},
     {"resume", "jobman resume train --set command.env.LR=0.01"},

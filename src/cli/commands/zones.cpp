@@ -5,7 +5,7 @@
 #include <vector>
 
 #include "cli/commands.hpp"
-#include "cli/job_file.hpp"
+#include "cli/default_spec.hpp"
 #include "cli/one_of.hpp"
 #include "cli/views/zones.hpp"
 #include "jobman/client/zone_offers.hpp"
@@ -48,19 +48,6 @@ Result<std::vector<std::string>> ZonesToAsk(const ZonesOptions& options) {
   return zones;
 }
 
-/// The cloud and the project of a job that says nothing of them itself.
-Result<core::JobSpec> SpecOfDefaults(const App& app, const ZonesOptions& options) {
-  JobFileOptions changes{.name = "zones"};
-  if (!options.project.empty()) changes.sets = {"tpu.project=" + options.project};
-  JM_ASSIGN_OR_RETURN(config::LoadRequest request,
-                      RequestFor(app, "job.yaml (made by zones)", changes));
-  request.text = "tpu: {accelerator: v4-8, zone: us-central2-b}\n";
-  request.needs_no_project = true;
-  config::LoadResult result = config::Load(request);
-  if (!result.loaded) return config::ToError(result.problems);
-  return std::move(result.loaded->spec);
-}
-
 /// A store that cannot be written may still be read; what is asked is not kept then.
 Result<client::Context> OpenForAsking(App& app) {
   auto context = app.OpenForWriting(Elsewhere::kIgnore);
@@ -76,7 +63,7 @@ void UseBuiltIn(views::Zones& view, const std::vector<std::string>& zones, std::
 /// Fills in what the zones offer: as the cloud says, or, if it cannot be asked, as is known here.
 base::Status AskOrKnow(App& app, const ZonesOptions& options, const std::vector<std::string>& zones,
                        views::Zones& view) {
-  JM_ASSIGN_OR_RETURN(const core::JobSpec spec, SpecOfDefaults(app, options));
+  JM_ASSIGN_OR_RETURN(const core::JobSpec spec, SpecOfDefaults(app, "zones", options.project));
   view.project = spec.tpu.project;
   if (view.project.empty()) {
     UseBuiltIn(view, zones, "no project is named; --project, or set GOOGLE_CLOUD_PROJECT");

@@ -91,6 +91,7 @@ Reply TpuService::Answer(const Request& request, std::string& method, TimePoint 
   if (request.path.starts_with("/sim/")) return Control(request, now);
   if (request.path.starts_with("/compute/v1/projects/")) return Compute(request, method);
   if (IsOsLogin(request.path)) return OsLogin(request, method);
+  if (request.method == "GET" && IsQuotaPath(request.path)) return QuotaMetrics(request, method);
   auto route = ParseRoute(request.path);
   if (route) method = MethodName(request.method, *route);
   const SchemaMethod* schema = route ? ApiSchema::Get().Method(method, route->version) : nullptr;

@@ -25,6 +25,7 @@ namespace jobman::sim {
 ///
 /// tpu_service.cpp: dispatch and quota; api_methods.cpp, create_methods.cpp and
 /// maintenance_methods.cpp: the methods of the API; compute_methods.cpp: the Compute API;
+/// quota_methods.cpp: the Service Usage API;
 /// control.cpp: the simulator's own paths.
 class TpuService {
  public:
@@ -32,8 +33,8 @@ class TpuService {
   TpuService(const TpuService&) = delete;
   TpuService& operator=(const TpuService&) = delete;
 
-  /// Answers one request of the Cloud TPU API, of the Compute API, of the OS Login API, or of the
-  /// simulator's own paths under /sim/.
+  /// Answers one request of the Cloud TPU API, of those beside it (Compute, OS Login, Service
+  /// Usage), or of the simulator's own paths under /sim/.
   Reply Handle(const Request& request, TimePoint now);
   /// Runs everything that is due.
   void Advance(TimePoint now);
@@ -85,6 +86,9 @@ class TpuService {
   /// Requests for which IsOsLogin().
   Reply OsLogin(const Request& request, std::string& method);
   Json ProjectBody(const std::string& project) const;
+  /// The Service Usage API: the limits of Cloud TPU, as the setting `quota` has them.
+  static bool IsQuotaPath(const std::string& path);
+  Reply QuotaMetrics(const Request& request, std::string& method) const;
   /// A region with its quota of external addresses; nothing if there is no zone in it.
   std::optional<Json> RegionBody(const std::string& project, const std::string& region) const;
   Reply SetProjectMetadata(const std::string& project, const std::string& body);

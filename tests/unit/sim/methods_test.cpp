@@ -332,6 +332,27 @@ TEST_F(MethodsTest, ARegionSaysHowManyAddressesAreUsed) {
   EXPECT_EQ(Call("GET", "/compute/v1/projects/p/regions/mars-north1").status, 404);
 }
 
+TEST_F(MethodsTest, ServiceUsageHasTheQuotasThatAreSet) {
+  const std::string path = "/v1beta1/projects/p/services/tpu.googleapis.com/consumerQuotaMetrics";
+  Set("quota.us-central2-b/v4-spot=32");
+  const Json body = Get(path);
+  for (const Json& metric : body["metrics"]) {
+    const bool set = metric["metric"] == "tpu.googleapis.com/tpu-v4s-preemptible";
+    const Json& limit = metric["consumerQuotaLimits"][0];
+    EXPECT_EQ(limit["unit"], "1/{project}/{zone}");
+    EXPECT_EQ(limit["quotaBuckets"][0]["effectiveLimit"], "-1") << "no limit elsewhere";
+    ASSERT_EQ(limit["quotaBuckets"].size(), set ? 2U : 1U) << metric;
+    if (!set) continue;
+    EXPECT_EQ(limit["quotaBuckets"][1]["effectiveLimit"], "32");
+    EXPECT_EQ(limit["quotaBuckets"][1]["dimensions"]["zone"], "us-central2-b");
+  }
+  EXPECT_EQ(body["metrics"].size(), 18U);
+  EXPECT_EQ(Call("POST", path).status, 404);
+  EXPECT_EQ(
+      Call("GET", "/v1beta1/projects//services/tpu.googleapis.com/consumerQuotaMetrics").status,
+      404);
+}
+
 TEST_F(MethodsTest, TheComputeApiSays404ToWhatItDoesNotHave) {
   for (const char* path : {"/compute/v1/projects/", "/compute/v1/projects/p/zones",
                            "/compute/v1/projects/p/global/operations/operation-1",
