@@ -60,6 +60,7 @@ TEST_F(Doctor, ACloudThatAnswersIsFine) {
   EXPECT_THAT(ran.out, HasSubstr("ok       credentials    GOOGLE_OAUTH_ACCESS_TOKEN\n"));
   EXPECT_THAT(ran.out, HasSubstr("ok       Cloud TPU API  us-central2-b of lab: no slices\n"));
   EXPECT_THAT(ran.out, HasSubstr("ok       OS Login       off\n"));
+  EXPECT_THAT(ran.out, HasSubstr("skipped  quota          this cloud has no Service Usage\n"));
   EXPECT_THAT(ran.out, HasSubstr("ok       addresses      us-central2: 0 of 4096 external"));
 }
 

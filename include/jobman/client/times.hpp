@@ -57,5 +57,6 @@ static_assert(kLookAtJobs < kReadJobsAgain, "only a change is worth reading all 
 /// One check of `doctor`, and the answer of an ssh-agent, which is on this machine.
 inline constexpr base::Duration kCheckLimit = std::chrono::seconds{10};
 inline constexpr base::Duration kAgentAnswer = std::chrono::seconds{2};
+static_assert(kQuotaAnswer <= kCheckLimit, "a check of `doctor` asks for quotas, too");
 
 }  // namespace jobman::client

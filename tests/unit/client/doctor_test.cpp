@@ -38,6 +38,15 @@ class FakeProjects final : public ports::ProjectApi {
   std::string asked_region = {};
 };
 
+class FakeQuotas final : public ports::QuotaApi {
+ public:
+  base::Task<base::Result<std::vector<ports::TpuLimit>>> TpuLimits(
+      std::string /*project*/) override {
+    co_return limits;
+  }
+  base::Result<std::vector<ports::TpuLimit>> limits = std::vector<ports::TpuLimit>{};
+};
+
 base::Task<base::Result<ports::LoginSeen>> GiveLogin(base::Result<ports::LoginSeen> login) {
   co_return login;
 }
@@ -57,6 +66,8 @@ class DoctorTest : public test::ClientWorld {
     probes_.server_time = [this](const core::CloudSpec&) { return GiveTime(server_time_); };
     probes_.open_projects = [this](const asio::any_io_executor&, const core::CloudSpec&)
         -> base::Result<std::shared_ptr<ports::ProjectApi>> { return projects_; };
+    probes_.open_quotas = [this](const asio::any_io_executor&, const core::CloudSpec&)
+        -> base::Result<std::shared_ptr<ports::QuotaApi>> { return quotas_; };
     probes_.look_at_disk = [this](const base::Path&) { return disk_; };
     probes_.versions = [] {
       return std::vector<std::pair<std::string, std::string>>{{"jobman", "1.0"}};
@@ -82,6 +93,7 @@ class DoctorTest : public test::ClientWorld {
   Examination about_ = {};
   Probes probes_ = {};
   std::shared_ptr<FakeProjects> projects_ = std::make_shared<FakeProjects>();
+  std::shared_ptr<FakeQuotas> quotas_ = std::make_shared<FakeQuotas>();
   base::Result<ports::LoginSeen> login_ =
       ports::LoginSeen{.origin = "the token file t", .account = "ada@lab.example"};
   base::Result<base::TimePoint> server_time_ = clock_.Now();
@@ -92,7 +104,7 @@ class DoctorTest : public test::ClientWorld {
 TEST_F(DoctorTest, TellsEachFindingOnceAndInOrder) {
   const auto findings = Look();
   EXPECT_THAT(told_, ElementsAre("credentials", "project", "clock", "Cloud TPU API", "zone",
-                                 "OS Login", "addresses", "SSH key", "SSH agent", "host",
+                                 "OS Login", "addresses", "quota", "SSH key", "SSH agent", "host",
                                  "state folder", "store", "controller", "versions"));
   ASSERT_EQ(findings.size(), told_.size());
   for (const Finding& finding : findings) {
@@ -132,6 +144,43 @@ TEST_F(DoctorTest, TheZoneIsOneThatTheProjectMayUse) {
   EXPECT_THAT(finding.cure, HasSubstr("did you mean us-central2-b?"));
   about_.zone_known = false;
   EXPECT_EQ(Find("zone").found, "research may use 2 zones");
+}
+
+ports::TpuLimit LimitThere(const std::string& metric, std::int64_t limit) {
+  return {.metric = "tpu.googleapis.com/" + metric,
+          .scope = ports::TpuLimit::Scope::kZone,
+          .location = "us-central2-b",
+          .limit = limit};
+}
+
+TEST_F(DoctorTest, QuotasAreShownWithWhatIsHeld) {
+  about_.spec.tpu.zone = "us-central2-b";
+  EXPECT_EQ(ResultOf("quota"), "skipped") << "no limit is told";
+  quotas_->limits =
+      std::vector<ports::TpuLimit>{LimitThere("tpu-v4s", 32), LimitThere("tpu-v4s-preemptible", 0)};
+  cloud_.AddNode({.id = "bobs", .zone = "us-central2-b", .accelerator = "v4-8"});
+  EXPECT_EQ(ResultOf("quota"), "ok");
+  EXPECT_EQ(Find("quota").found, "us-central2-b: v4 ondemand: 8 of 32; held by bobs");
+  about_.has_job = true;
+  about_.spec.tpu.accelerator = "v4-64";
+  about_.spec.tpu.pricing = core::Pricing::kOnDemand;
+  about_.spec.tpu.num_slices = 1;
+  EXPECT_EQ(ResultOf("quota"), "warning");
+  EXPECT_THAT(Find("quota").found, EndsWith("8 of 32; the job's slices take 64"));
+  EXPECT_THAT(Find("quota").cure, HasSubstr("iam-admin/quotas?project=research"));
+}
+
+TEST_F(DoctorTest, AProjectWithoutQuotaIsWarnedOf) {
+  about_.spec.tpu.zone = "us-central2-b";
+  quotas_->limits = std::vector<ports::TpuLimit>{LimitThere("tpu-v4s", 0)};
+  EXPECT_EQ(ResultOf("quota"), "warning");
+  EXPECT_EQ(Find("quota").found, "us-central2-b: every limit of TPUs is 0");
+  base::Error denied{.code = base::Code::kPermissionDenied, .message = "not allowed"};
+  quotas_->limits = denied;
+  EXPECT_EQ(ResultOf("quota"), "warning");
+  EXPECT_THAT(Find("quota").cure, HasSubstr("serviceUsageViewer"));
+  quotas_ = nullptr;
+  EXPECT_EQ(Find("quota").found, "this cloud has no Service Usage");
 }
 
 TEST_F(DoctorTest, AProjectIsNeeded) {
