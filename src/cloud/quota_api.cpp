@@ -18,11 +18,6 @@ constexpr base::Duration kQuotaLimit = std::chrono::seconds{15};
 /// Cloud TPU has some dozens of metrics, and a page 100 of them.
 constexpr int kMostQuotaPages = 20;
 
-base::Error NotAnswerOfServiceUsage(const std::string& why) {
-  return {.code = base::Code::kUnavailable,
-          .message = "the answer is not that of Service Usage: " + why};
-}
-
 /// "1/{project}/{zone}". Nothing for a rate, which has a time: "1/min/{project}".
 std::optional<TpuLimit::Scope> ScopeOf(const std::string& unit) {
   if (!unit.starts_with("1/{project}")) return std::nullopt;
@@ -101,16 +96,8 @@ base::Task<Result<Json>> QuotaApi::Ask(std::string project, std::string page) {
   std::string query = "?view=BASIC&pageSize=100";
   if (!page.empty()) query += "&pageToken=" + http::PercentEncode(page);
   http::Request request{.url = endpoint_ + path + query, .timeout = kQuotaLimit};
-  request.headers = {{"Accept", "application/json"}};
-  const auto answer = co_await transport_->Send(std::move(request));
-  if (!answer) co_return base::Error(answer.error()).With("GET " + path);
-  if (answer->status < 200 || answer->status >= 300) {
-    co_return ErrorOf(kServiceUsage, *answer).With("GET " + path);
-  }
-  auto json = base::ParseJson(answer->body);
-  if (json.ok() && json->is_object()) co_return json;
-  const std::string why = json.ok() ? "JSON, but not an object" : json.error().message;
-  co_return NotAnswerOfServiceUsage(why).With("GET " + path);
+  co_return co_await AskService(transport_.get(), &kServiceUsage, std::move(request),
+                                "GET " + path);
 }
 
 base::Task<Result<Limits>> QuotaApi::TpuLimits(std::string project) {
@@ -120,13 +107,13 @@ base::Task<Result<Limits>> QuotaApi::TpuLimits(std::string project) {
     JM_CO_ASSIGN_OR_RETURN(const Json body, co_await Ask(project, page));
     const Json& metrics = base::GetMember(body, "metrics");
     if (!metrics.is_null() && !metrics.is_array()) {
-      co_return NotAnswerOfServiceUsage("'metrics' is not a list");
+      co_return NotItsAnswer(kServiceUsage, "'metrics' is not a list");
     }
     for (std::size_t k = 0; k < metrics.size(); ++k) AddMetric(metrics[k], limits);
     page = base::GetString(body, "nextPageToken");
     if (page.empty()) co_return limits;
   }
-  co_return NotAnswerOfServiceUsage("its pages do not end");
+  co_return NotItsAnswer(kServiceUsage, "its pages do not end");
 }
 
 Result<std::unique_ptr<ports::QuotaApi>> MakeQuotas(asio::any_io_executor executor,

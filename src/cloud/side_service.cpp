@@ -81,4 +81,23 @@ base::Error ErrorOf(const SideService& service, const http::Response& response) 
   return error;
 }
 
+base::Error NotItsAnswer(const SideService& service, const std::string& why) {
+  return {.code = base::Code::kUnavailable,
+          .message = std::string("the answer is not that of ") + service.name + ": " + why};
+}
+
+base::Task<Result<base::Json>> AskService(http::Transport* transport, const SideService* service,
+                                          http::Request request, std::string doing) {
+  request.headers.emplace_back("Accept", "application/json");
+  const auto answer = co_await transport->Send(std::move(request));
+  if (!answer) co_return base::Error(answer.error()).With(doing);
+  if (answer->status < 200 || answer->status >= 300) {
+    co_return ErrorOf(*service, *answer).With(doing);
+  }
+  auto json = base::ParseJson(answer->body);
+  if (json.ok() && json->is_object()) co_return json;
+  const std::string why = json.ok() ? "JSON, but not an object" : json.error().message;
+  co_return NotItsAnswer(*service, why).With(doing);
+}
+
 }  // namespace jobman::cloud

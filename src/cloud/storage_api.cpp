@@ -8,9 +8,6 @@
 namespace jobman::cloud {
 namespace {
 
-constexpr SideService kStorage = {.name = "Cloud Storage",
-                                  .google = "https://storage.googleapis.com",
-                                  .variable = "JOBMAN_STORAGE_ENDPOINT"};
 /// A create waits for the answer, which it can do without.
 constexpr base::Duration kLookLimit = std::chrono::seconds{15};
 
