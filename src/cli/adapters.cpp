@@ -7,6 +7,7 @@
 #include "jobman/base/url.hpp"
 #include "jobman/client/host_target.hpp"
 #include "jobman/client/local_cloud.hpp"
+#include "jobman/cloud/bucket_list.hpp"
 #include "jobman/cloud/cloud.hpp"
 #include "jobman/cloud/compute_api.hpp"
 #include "jobman/cloud/look.hpp"
@@ -60,6 +61,20 @@ base::Result<std::shared_ptr<ports::QuotaApi>> OpenQuotas(asio::any_io_executor 
   JM_ASSIGN_OR_RETURN(std::shared_ptr<ports::QuotaApi> quotas,
                       cloud::MakeQuotas(std::move(executor), spec));
   return quotas;
+}
+
+base::Result<std::shared_ptr<ports::BucketList>> OpenBucketList(asio::any_io_executor executor,
+                                                                const core::CloudSpec& spec) {
+  JM_ASSIGN_OR_RETURN(std::shared_ptr<ports::BucketList> buckets,
+                      cloud::MakeBucketList(std::move(executor), spec));
+  return buckets;
+}
+
+base::Result<std::shared_ptr<ports::BucketSizes>> OpenBucketSizes(asio::any_io_executor executor,
+                                                                  const core::CloudSpec& spec) {
+  JM_ASSIGN_OR_RETURN(std::shared_ptr<ports::BucketSizes> sizes,
+                      cloud::MakeBucketSizes(std::move(executor), spec));
+  return sizes;
 }
 
 }  // namespace
@@ -125,6 +140,8 @@ client::Probes MakeProbes() {
   probes.open_projects = OpenProjects;
   probes.open_logins = OpenLogins;
   probes.open_quotas = OpenQuotas;
+  probes.open_bucket_list = OpenBucketList;
+  probes.open_bucket_sizes = OpenBucketSizes;
   probes.look_at_disk = [](const base::Path& folder) {
     const store::Disk disk = store::LookAtDisk(folder);
     return client::Disk{.type = disk.type, .locks_stay_here = disk.locks_stay_here};

@@ -43,6 +43,8 @@ Result<client::Context> App::WithoutStore() {
                          .open_projects = environment_.probes.open_projects,
                          .open_logins = environment_.probes.open_logins,
                          .open_quotas = environment_.probes.open_quotas,
+                         .open_bucket_list = environment_.probes.open_bucket_list,
+                         .open_bucket_sizes = environment_.probes.open_bucket_sizes,
                          .open_shell = environment_.open_shell,
                          .start_controller = environment_.start_controller,
                          .look_at_site = environment_.look_at_site,

@@ -44,6 +44,7 @@ std::span<const Command> Commands() {
       Command{"zones", AddZones},
       // The project.
       Command{"quota", AddQuota},
+      Command{"storage", AddStorage},
       // The program itself.
       Command{"doctor", AddDoctor},
       Command{"controller", AddController},

@@ -63,6 +63,7 @@ void AddService(CLI::App& controller, Invocation& chosen);
 void AddShow(CLI::App& root, Invocation& chosen);
 void AddSsh(CLI::App& root, Invocation& chosen);
 void AddStatus(CLI::App& root, Invocation& chosen);
+void AddStorage(CLI::App& root, Invocation& chosen);
 void AddStore(CLI::App& root, Invocation& chosen);
 void AddTask(CLI::App& root, Invocation& chosen);
 /// A subcommand of `task`.

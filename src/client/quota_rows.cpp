@@ -99,7 +99,9 @@ class RowMaker {
   bool IsOfUse(const QuotaRow& row) const {
     if (query_.all) return true;
     const bool named = !query_.zones.empty();
-    if (row.limit.unlimited) return named && row.limit.scope == Scope::kZone;
+    if (row.limit.unlimited) {
+      return row.limit.scope == Scope::kZone && (named || row.held.value_or(0) > 0);
+    }
     return row.held.value_or(0) > 0 || row.limit.limit.value_or(0) > 0 ||
            (named && row.limit.limit.has_value());
   }

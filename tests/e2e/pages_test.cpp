@@ -11,6 +11,7 @@
 #include <set>
 
 #include "jobman/base/strings.hpp"
+#include "tests/e2e/listener.hpp"
 #include "tests/e2e/place.hpp"
 
 namespace jobman::test {
@@ -49,7 +50,8 @@ const std::vector<Step> kSteps = {
     {"cp", "echo 0.1 >rate.txt\njobman cp rate.txt train:\njobman cp train:rate.txt copy.txt -w 1"},
     {"forward", "jobman forward train 16006:6006"},
     {"keys", "jobman keys add ann.pub --job train\njobman keys list\njobman keys remove ann"},
-    {"quota", "jobman --endpoint local quota"},
+    {"quota", "jobman-sim set quota.us-central2-b/v4-spot=64\njobman --endpoint local quota"},
+    {"storage", "jobman --endpoint local storage"},
     {"edit", "EDITOR='sed -i s/3600/7200/' jobman edit train"},
     {"cancel", "jobman cancel train --wait"},
     {"resume", "jobman resume train --set command.env.LR=0.01"},
@@ -117,6 +119,22 @@ std::string Lasting(const std::string& page) {
   return base::Join(lines, "\n");
 }
 
+/// What services beside Cloud TPU say, which the simulator does not have.
+std::string SideAnswer(const std::string& request) {
+  if (base::Contains(request, "GET /storage/v1/b?")) {
+    return R"({"items": [
+        {"name": "demo-data", "location": "US-CENTRAL2", "locationType": "region",
+         "storageClass": "STANDARD"},
+        {"name": "demo-old", "location": "EUROPE-WEST4", "locationType": "region",
+         "storageClass": "NEARLINE"}]})";
+  }
+  if (base::Contains(request, "/timeSeries?")) {
+    return R"({"timeSeries": [{"resource": {"labels": {"bucket_name": "demo-data"}},
+        "points": [{"value": {"doubleValue": 5300000000}}]}]})";
+  }
+  return {};
+}
+
 class Pages : public testing::Test {
  protected:
   void SetUp() override {
@@ -165,6 +183,9 @@ class Pages : public testing::Test {
     const Ran ran =
         RunProgram({"env", "-i", fmt::format("PATH={}:{}", JOBMAN_BIN_DIR, std::getenv("PATH")),
                     "JOBMAN_HOME=" + place_.home().string(), "COLUMNS=100", "LC_ALL=C.UTF-8",
+                    "JOBMAN_QUOTA_ENDPOINT=" + place_.SimEndpoint(),
+                    "JOBMAN_STORAGE_ENDPOINT=" + SideEndpoint(),
+                    "JOBMAN_MONITORING_ENDPOINT=" + SideEndpoint(),
                     "HOME=" + (place_.path() / "user").string(), "sh", "-c",
                     fmt::format("cd {} && {{ {}{}; }} 2>&1", Folder().string(), limit, line)});
     return Anybody(ran.out);
@@ -196,6 +217,9 @@ class Pages : public testing::Test {
     re2::RE2::GlobalReplace(&text, kStore, "24452534b77f");
     return text;
   }
+  std::string SideEndpoint() const {
+    return "http://127.0.0.1:" + std::to_string(services_.port());
+  }
   static std::string HostName() { return std::string(base::Trim(RunProgram({"uname", "-n"}).out)); }
 
   std::string PageOf(const Step& step) {
@@ -206,6 +230,7 @@ class Pages : public testing::Test {
     return page + "```\n";
   }
 
+  Listener services_{ServiceThatFinds(SideAnswer)};
   Place place_;
 };
 

@@ -9,6 +9,7 @@
 #include "jobman/base/clock.hpp"
 #include "jobman/base/state_paths.hpp"
 #include "jobman/ports/bucket_api.hpp"
+#include "jobman/ports/bucket_list.hpp"
 #include "jobman/ports/host_shell.hpp"
 #include "jobman/ports/login_api.hpp"
 #include "jobman/ports/project_api.hpp"
@@ -47,6 +48,11 @@ using LoginOpener = std::function<base::Result<std::shared_ptr<ports::LoginApi>>
 /// Opens the quotas of the projects of a cloud; null if the cloud has none.
 using QuotaOpener = std::function<base::Result<std::shared_ptr<ports::QuotaApi>>(
     asio::any_io_executor, const core::CloudSpec&)>;
+/// Open the list of a project's buckets, and their sizes; null if the cloud has none.
+using BucketListOpener = std::function<base::Result<std::shared_ptr<ports::BucketList>>(
+    asio::any_io_executor, const core::CloudSpec&)>;
+using BucketSizesOpener = std::function<base::Result<std::shared_ptr<ports::BucketSizes>>(
+    asio::any_io_executor, const core::CloudSpec&)>;
 /// Opens a shell on hosts whose keys are pinned in the given store, which must outlive the shell.
 using ShellOpener =
     std::function<std::unique_ptr<ports::HostShell>(asio::any_io_executor, ports::HostKeyStore&)>;
@@ -67,10 +73,12 @@ struct Context {
   const base::Clock* clock = nullptr;
   Pause pause = {};
   CloudOpener open_cloud = {};
-  BucketOpener open_buckets = {};    ///< empty: no bucket is looked at
-  ProjectOpener open_projects = {};  ///< empty: no project is looked at
-  LoginOpener open_logins = {};      ///< empty: no cloud has OS Login
-  QuotaOpener open_quotas = {};      ///< empty: no quota is looked at
+  BucketOpener open_buckets = {};            ///< empty: no bucket is looked at
+  ProjectOpener open_projects = {};          ///< empty: no project is looked at
+  LoginOpener open_logins = {};              ///< empty: no cloud has OS Login
+  QuotaOpener open_quotas = {};              ///< empty: no quota is looked at
+  BucketListOpener open_bucket_list = {};    ///< empty: buckets are not listed
+  BucketSizesOpener open_bucket_sizes = {};  ///< empty: they are not measured
   ShellOpener open_shell = {};
   ControllerStarter start_controller = {};
   SiteLooker look_at_site = {};  ///< empty: the store may be used anywhere

@@ -8,6 +8,7 @@
 
 #include "jobman/base/files.hpp"
 #include "jobman/core/job_spec.hpp"
+#include "jobman/ports/bucket_list.hpp"
 #include "jobman/ports/login_api.hpp"
 #include "jobman/ports/project_api.hpp"
 #include "jobman/ports/quota_api.hpp"
@@ -20,7 +21,8 @@ struct Disk {
   bool locks_stay_here = false;  ///< other machines do not see this one's locks
 };
 
-/// How Diagnose() looks at what other modules know. Each may be empty: then nothing is known.
+/// How Diagnose() and commands about a project look at what other modules know. Each may be empty:
+/// then nothing is known.
 struct Probes {
   /// Finds the credentials for the cloud, and gets a token.
   std::function<base::Task<base::Result<ports::LoginSeen>>(core::CloudSpec)> log_in = {};
@@ -37,6 +39,12 @@ struct Probes {
   std::function<base::Result<std::shared_ptr<ports::QuotaApi>>(asio::any_io_executor,
                                                                const core::CloudSpec&)>
       open_quotas = {};
+  std::function<base::Result<std::shared_ptr<ports::BucketList>>(asio::any_io_executor,
+                                                                 const core::CloudSpec&)>
+      open_bucket_list = {};
+  std::function<base::Result<std::shared_ptr<ports::BucketSizes>>(asio::any_io_executor,
+                                                                  const core::CloudSpec&)>
+      open_bucket_sizes = {};
   std::function<Disk(const base::Path&)> look_at_disk = {};
   /// Of this program and its libraries: {"libcurl", "7.88.1"}.
   std::function<std::vector<std::pair<std::string, std::string>>()> versions = {};

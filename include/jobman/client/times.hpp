@@ -39,6 +39,8 @@ inline constexpr base::Duration kProjectAnswer = std::chrono::seconds{10};
 inline constexpr base::Duration kSlowCloud = std::chrono::seconds{10};
 /// How long each service may take for `quota`.
 inline constexpr base::Duration kQuotaAnswer = std::chrono::seconds{10};
+/// How long each service may take for `storage`.
+inline constexpr base::Duration kStorageAnswer = std::chrono::seconds{20};
 /// Time to send TERM to every host after an interrupt.
 inline constexpr base::Duration kFarewell = std::chrono::seconds{1};
 /// How long one host may take to list its runs: it must not hold up the others.

@@ -119,6 +119,14 @@ TEST_F(QuotaRowsTest, ARegionHasWhatItsZonesHold) {
   EXPECT_EQ(left_out_, 1);
 }
 
+TEST_F(QuotaRowsTest, AZoneWithoutALimitIsShownWhereSomethingIsHeld) {
+  TpuLimit general{.metric = kV4Spot, .scope = Scope::kZone, .unlimited = true};
+  seen_.limits = {general};
+  EXPECT_THAT(Rows(), IsEmpty());
+  seen_.holders = {Node("a", "v4-8", core::Pricing::kSpot)};
+  EXPECT_THAT(Rows(), ElementsAre("v4 us-central2-b none 8 a"));
+}
+
 TEST_F(QuotaRowsTest, OfAnUnknownMetricNothingIsCounted) {
   seen_.limits = {InZone("tpu.googleapis.com/tpu-odd", "us-central2-b", 8)};
   EXPECT_THAT(Rows(), ElementsAre("tpu.googleapis.com/tpu-odd us-central2-b 8 -"));
