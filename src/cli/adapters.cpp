@@ -7,6 +7,7 @@
 #include "jobman/base/url.hpp"
 #include "jobman/client/host_target.hpp"
 #include "jobman/client/local_cloud.hpp"
+#include "jobman/cloud/billing_api.hpp"
 #include "jobman/cloud/bucket_list.hpp"
 #include "jobman/cloud/cloud.hpp"
 #include "jobman/cloud/compute_api.hpp"
@@ -77,6 +78,13 @@ base::Result<std::shared_ptr<ports::BucketSizes>> OpenBucketSizes(asio::any_io_e
   return sizes;
 }
 
+base::Result<std::shared_ptr<ports::BillingApi>> OpenBilling(asio::any_io_executor executor,
+                                                             const core::CloudSpec& spec) {
+  JM_ASSIGN_OR_RETURN(std::shared_ptr<ports::BillingApi> billing,
+                      cloud::MakeBilling(std::move(executor), spec));
+  return billing;
+}
+
 }  // namespace
 
 base::Result<ports::Stores> OpenStore(const base::StatePaths& paths, client::StoreUse use) {
@@ -140,6 +148,7 @@ client::Probes MakeProbes() {
   probes.open_projects = OpenProjects;
   probes.open_logins = OpenLogins;
   probes.open_quotas = OpenQuotas;
+  probes.open_billing = OpenBilling;
   probes.open_bucket_list = OpenBucketList;
   probes.open_bucket_sizes = OpenBucketSizes;
   probes.look_at_disk = [](const base::Path& folder) {

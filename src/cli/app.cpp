@@ -45,6 +45,7 @@ Result<client::Context> App::WithoutStore() {
                          .open_quotas = environment_.probes.open_quotas,
                          .open_bucket_list = environment_.probes.open_bucket_list,
                          .open_bucket_sizes = environment_.probes.open_bucket_sizes,
+                         .open_billing = environment_.probes.open_billing,
                          .open_shell = environment_.open_shell,
                          .start_controller = environment_.start_controller,
                          .look_at_site = environment_.look_at_site,

@@ -45,6 +45,7 @@ std::span<const Command> Commands() {
       // The project.
       Command{"quota", AddQuota},
       Command{"storage", AddStorage},
+      Command{"billing", AddBilling},
       // The program itself.
       Command{"doctor", AddDoctor},
       Command{"controller", AddController},

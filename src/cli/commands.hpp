@@ -30,6 +30,7 @@ struct Command {
 std::span<const Command> Commands();
 
 // commands/<name>.cpp; commands that only set a wish share commands/wish.cpp.
+void AddBilling(CLI::App& root, Invocation& chosen);
 void AddCancel(CLI::App& root, Invocation& chosen);
 void AddClean(CLI::App& root, Invocation& chosen);
 void AddCompletion(CLI::App& root, Invocation& chosen);

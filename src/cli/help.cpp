@@ -123,6 +123,8 @@ constexpr std::array kExamples = {
              "jobman quota\n"
              "jobman quota -z us-central2-b,us-west4-a\n"
              "jobman quota --all --csv >quota.csv"},
+    Examples{"billing",
+             "jobman billing --days 30 --by day\njobman billing --all --csv >billing.csv"},
     Examples{"storage", "jobman storage\njobman storage gs://my-data --json"},
     Examples{"controller", "jobman controller status\njobman controller install"},
     Examples{"tick", "jobman tick\n* * * * * jobman tick"},

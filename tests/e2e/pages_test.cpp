@@ -52,6 +52,7 @@ const std::vector<Step> kSteps = {
     {"keys", "jobman keys add ann.pub --job train\njobman keys list\njobman keys remove ann"},
     {"quota", "jobman-sim set quota.us-central2-b/v4-spot=64\njobman --endpoint local quota"},
     {"storage", "jobman --endpoint local storage"},
+    {"billing", "jobman --endpoint local billing --days 2"},
     {"edit", "EDITOR='sed -i s/3600/7200/' jobman edit train"},
     {"cancel", "jobman cancel train --wait"},
     {"resume", "jobman resume train --set command.env.LR=0.01"},
@@ -91,6 +92,7 @@ std::vector<std::string> WholeTexts(const std::string& page) {
 /// Not what changes from run to run.
 std::string Lasting(const std::string& page) {
   static const re2::RE2 kTime(R"(\d{4}-\d\d-\d\d[T ]\d\d:\d\d:\d\d(\.\d+)?Z?)");
+  static const re2::RE2 kSince(R"(since \d{4}-\d\d-\d\d)");
   static const re2::RE2 kDuration(R"(\b\d+(\.\d+)?(ms|s|m|h)(\d+(\.\d+)?(ms|s|m))?\b)");
   static const re2::RE2 kAddress(R"(\b(127|10|34)\.\d+\.\d+\.\d+(:\d+)?)");
   static const re2::RE2 kNumber(R"((process|ago, host) \d+)");
@@ -104,6 +106,7 @@ std::string Lasting(const std::string& page) {
   std::vector<std::string> lines;
   for (std::string line : WholeTexts(page)) {
     re2::RE2::GlobalReplace(&line, kTime, "TIME");
+    re2::RE2::Replace(&line, kSince, "since DAY");
     re2::RE2::GlobalReplace(&line, kDuration, "DURATION");
     re2::RE2::GlobalReplace(&line, kAddress, "ADDRESS");
     re2::RE2::Replace(&line, kMoney, "DURATION MONEY");
@@ -131,6 +134,14 @@ std::string SideAnswer(const std::string& request) {
   if (base::Contains(request, "/timeSeries?")) {
     return R"({"timeSeries": [{"resource": {"labels": {"bucket_name": "demo-data"}},
         "points": [{"value": {"doubleValue": 5300000000}}]}]})";
+  }
+  if (base::Contains(request, "/queries")) {
+    return R"({"jobComplete": true, "totalRows": "3", "rows": [
+        {"f": [{"v": "2026-11-26"}, {"v": "TpuV4 Spot running in Oklahoma"}, {"v": "88.464"},
+               {"v": "USD"}]},
+        {"f": [{"v": "2026-11-26"}, {"v": "Standard Storage Iowa"}, {"v": "0.31"}, {"v": "USD"}]},
+        {"f": [{"v": "2026-11-27"}, {"v": "TpuV4 Spot running in Oklahoma"}, {"v": "14.744"},
+               {"v": "USD"}]}]})";
   }
   return {};
 }
@@ -180,14 +191,15 @@ class Pages : public testing::Test {
   std::string Shell(const std::string& line) {
     // It would go on until Ctrl-C.
     const std::string limit = line.starts_with("jobman forward") ? "timeout -s INT 10 " : "";
-    const Ran ran =
-        RunProgram({"env", "-i", fmt::format("PATH={}:{}", JOBMAN_BIN_DIR, std::getenv("PATH")),
-                    "JOBMAN_HOME=" + place_.home().string(), "COLUMNS=100", "LC_ALL=C.UTF-8",
-                    "JOBMAN_QUOTA_ENDPOINT=" + place_.SimEndpoint(),
-                    "JOBMAN_STORAGE_ENDPOINT=" + SideEndpoint(),
-                    "JOBMAN_MONITORING_ENDPOINT=" + SideEndpoint(),
-                    "HOME=" + (place_.path() / "user").string(), "sh", "-c",
-                    fmt::format("cd {} && {{ {}{}; }} 2>&1", Folder().string(), limit, line)});
+    const Ran ran = RunProgram(
+        {"env", "-i", fmt::format("PATH={}:{}", JOBMAN_BIN_DIR, std::getenv("PATH")),
+         "JOBMAN_HOME=" + place_.home().string(), "COLUMNS=100", "LC_ALL=C.UTF-8",
+         "JOBMAN_QUOTA_ENDPOINT=" + place_.SimEndpoint(),
+         "JOBMAN_STORAGE_ENDPOINT=" + SideEndpoint(), "JOBMAN_BIGQUERY_ENDPOINT=" + SideEndpoint(),
+         "JOBMAN_BILLING_TABLE=demo.billing.gcp_billing_export_v1_01AB",
+         "JOBMAN_MONITORING_ENDPOINT=" + SideEndpoint(),
+         "HOME=" + (place_.path() / "user").string(), "sh", "-c",
+         fmt::format("cd {} && {{ {}{}; }} 2>&1", Folder().string(), limit, line)});
     return Anybody(ran.out);
   }
   /// No folder of this machine, and no user of it.

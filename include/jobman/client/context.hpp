@@ -8,6 +8,7 @@
 
 #include "jobman/base/clock.hpp"
 #include "jobman/base/state_paths.hpp"
+#include "jobman/ports/billing_api.hpp"
 #include "jobman/ports/bucket_api.hpp"
 #include "jobman/ports/bucket_list.hpp"
 #include "jobman/ports/host_shell.hpp"
@@ -53,6 +54,9 @@ using BucketListOpener = std::function<base::Result<std::shared_ptr<ports::Bucke
     asio::any_io_executor, const core::CloudSpec&)>;
 using BucketSizesOpener = std::function<base::Result<std::shared_ptr<ports::BucketSizes>>(
     asio::any_io_executor, const core::CloudSpec&)>;
+/// Opens what projects are billed; null if the cloud has none.
+using BillingOpener = std::function<base::Result<std::shared_ptr<ports::BillingApi>>(
+    asio::any_io_executor, const core::CloudSpec&)>;
 /// Opens a shell on hosts whose keys are pinned in the given store, which must outlive the shell.
 using ShellOpener =
     std::function<std::unique_ptr<ports::HostShell>(asio::any_io_executor, ports::HostKeyStore&)>;
@@ -79,6 +83,7 @@ struct Context {
   QuotaOpener open_quotas = {};              ///< empty: no quota is looked at
   BucketListOpener open_bucket_list = {};    ///< empty: buckets are not listed
   BucketSizesOpener open_bucket_sizes = {};  ///< empty: they are not measured
+  BillingOpener open_billing = {};           ///< empty: nobody is asked
   ShellOpener open_shell = {};
   ControllerStarter start_controller = {};
   SiteLooker look_at_site = {};  ///< empty: the store may be used anywhere

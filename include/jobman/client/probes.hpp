@@ -8,6 +8,7 @@
 
 #include "jobman/base/files.hpp"
 #include "jobman/core/job_spec.hpp"
+#include "jobman/ports/billing_api.hpp"
 #include "jobman/ports/bucket_list.hpp"
 #include "jobman/ports/login_api.hpp"
 #include "jobman/ports/project_api.hpp"
@@ -39,6 +40,9 @@ struct Probes {
   std::function<base::Result<std::shared_ptr<ports::QuotaApi>>(asio::any_io_executor,
                                                                const core::CloudSpec&)>
       open_quotas = {};
+  std::function<base::Result<std::shared_ptr<ports::BillingApi>>(asio::any_io_executor,
+                                                                 const core::CloudSpec&)>
+      open_billing = {};
   std::function<base::Result<std::shared_ptr<ports::BucketList>>(asio::any_io_executor,
                                                                  const core::CloudSpec&)>
       open_bucket_list = {};

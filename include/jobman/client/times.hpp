@@ -41,6 +41,8 @@ inline constexpr base::Duration kSlowCloud = std::chrono::seconds{10};
 inline constexpr base::Duration kQuotaAnswer = std::chrono::seconds{10};
 /// How long each service may take for `storage`.
 inline constexpr base::Duration kStorageAnswer = std::chrono::seconds{20};
+/// How long the query of `billing` may take.
+inline constexpr base::Duration kBillingAnswer = std::chrono::seconds{60};
 /// Time to send TERM to every host after an interrupt.
 inline constexpr base::Duration kFarewell = std::chrono::seconds{1};
 /// How long one host may take to list its runs: it must not hold up the others.

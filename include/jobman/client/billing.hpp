@@ -1,0 +1,21 @@
+#pragma once
+
+#include <string>
+
+#include "jobman/client/context.hpp"
+
+namespace jobman::client {
+
+struct BillingQuery {
+  core::CloudSpec cloud = {};
+  ports::BillingQuestion question = {};
+};
+
+/// Asks BigQuery within kBillingAnswer. kUnimplemented for a cloud without it, such as a simulator.
+/// What is refused has a hint that names the roles.
+base::Task<base::Result<ports::BillingAnswer>> AskBilling(Context context, BillingQuery query);
+
+/// The midnight UTC with which the last `days` days begin, today included.
+base::TimePoint BeginOfDays(base::TimePoint now, int days);
+
+}  // namespace jobman::client
