@@ -32,7 +32,7 @@ OrderedJson CountOrNull(const std::optional<std::int64_t>& number) {
 }
 
 OrderedJson ErrorOrNull(const std::optional<base::Error>& error) {
-  return error ? ToJson(*error) : OrderedJson();
+  return error ? views::ToJson(*error) : OrderedJson();
 }
 
 OrderedJson HolderJson(const client::QuotaHolder& holder) {

@@ -82,11 +82,11 @@ OrderedJson BucketJson(const BucketRow& row) {
           {"storage_class", OrNull(seen.storage_class)},
           {"bytes", row.bytes ? OrderedJson(*row.bytes) : OrderedJson()},
           {"elsewhere", row.elsewhere},
-          {"error", row.refused ? ToJson(*row.refused) : OrderedJson()}};
+          {"error", row.refused ? views::ToJson(*row.refused) : OrderedJson()}};
 }
 
 OrderedJson WhyUnknown(const std::optional<base::Error>& error) {
-  return error ? ToJson(*error) : OrderedJson();
+  return error ? views::ToJson(*error) : OrderedJson();
 }
 
 }  // namespace

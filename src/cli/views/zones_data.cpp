@@ -31,7 +31,7 @@ base::OrderedJson RowJson(const Zones& view, const client::ZoneOffers& row) {
           {"runtimes", row.runtimes},
           {"prices", prices},
           {"asked_at", TimeJson(row.asked_at)},
-          {"error", row.refused ? ToJson(*row.refused) : base::OrderedJson()}};
+          {"error", row.refused ? views::ToJson(*row.refused) : base::OrderedJson()}};
 }
 
 std::string CsvNumber(const std::optional<double>& price) {
