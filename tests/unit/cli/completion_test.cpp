@@ -154,6 +154,8 @@ TEST_F(Completion, ZonesAndTypesThatAreBuiltIn) {
   EXPECT_EQ(Answer({"zones", "-a", "v5litepod-1"}), " v5litepod-1 v5litepod-16 v5litepod-128  ");
   EXPECT_EQ(Answer({"zones", "-o", ""}), " wide  ");
   EXPECT_EQ(Answer({"cost", "--by", ""}), " job user day zone  ");
+  EXPECT_EQ(Answer({"billing", "--by", ""}), " sku service day  ");
+  EXPECT_EQ(Answer({"quota", "-z", "us-central2"}), " us-central2-b  ");
 }
 
 TEST_F(Completion, JobsByNumberAndByName) {
