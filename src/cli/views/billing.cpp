@@ -82,7 +82,7 @@ std::string RenderQuiet(const Billing& view) {
   std::string text;
   for (const auto& [currency, sum] : TotalsOf(view))
     text += fmt::format("{:.2f} {}\n", sum, currency);
-  return text;
+  return ui::CleanLines(text);
 }
 
 OrderedJson ToJson(const Billing& view) {

@@ -116,7 +116,7 @@ std::string RenderQuiet(const Quota& view) {
     const std::string pricing = row.counts ? " " + PricingOfRow(row) : "";
     text += WhatIsCounted(row) + pricing + " " + WhereItCounts(row.limit) + "\n";
   }
-  return text;
+  return ui::CleanLines(text);
 }
 
 }  // namespace jobman::cli::views

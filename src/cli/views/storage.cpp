@@ -100,7 +100,7 @@ std::string RenderQuiet(const Storage& view) {
   for (const BucketRow& row : view.answer.rows) {
     if (row.seen) text += row.name + "\n";
   }
-  return text;
+  return ui::CleanLines(text);
 }
 
 OrderedJson ToJson(const Storage& view) {

@@ -40,6 +40,10 @@ TEST(StorageView, IsATableOfBuckets) {
             "SIZE is measured once a day; -: no objects, too young, or another project's\n");
   EXPECT_EQ(RenderQuiet(TwoBuckets()), "data\nfar\n");
   EXPECT_EQ(RenderText(Storage{}, {}), "no buckets\n");
+  Storage odd = TwoBuckets();
+  odd.answer.rows[0].name = "a\x1b[2J";
+  EXPECT_EQ(RenderQuiet(odd), "a?[2J\nfar\n") << "a name cannot harm the terminal";
+  EXPECT_THAT(RenderText(odd, {}), HasSubstr("a?[2J"));
 }
 
 TEST(StorageView, WhatIsNotKnownIsSaidInALineBelow) {
