@@ -162,7 +162,7 @@ base::Task<Finding> CheckZone(CheckupPtr checkup, std::string name) {
   std::string what = "the list of zones";
   auto asked = ZonesOf(checkup->context, about.spec.cloud, place.project);
   const auto zones = co_await base::WithTimeout(std::move(asked), kCheckLimit, std::move(what));
-  if (!zones.ok()) co_return HasFailed(name, zones.error(), CureOf(zones.error()));
+  if (!zones.ok()) co_return ApiFailed(name, zones.error());
   const std::string count = base::Plural(static_cast<std::int64_t>(zones->size()), "zone");
   if (!about.zone_known) co_return IsFine(name, place.project + " may use " + count);
   const bool has_it = std::find(zones->begin(), zones->end(), place.zone) != zones->end();

@@ -1,3 +1,7 @@
+#include <map>
+#include <string>
+#include <vector>
+
 #include "jobman/base/log.hpp"
 #include "jobman/cloud/decorators.hpp"
 #include "jobman/ports/slice_api_decorator.hpp"
@@ -23,6 +27,10 @@ std::string Shown(const core::QueuedSeen& queued) {
 template <class T>
 std::string Shown(const std::vector<T>& items) {
   return std::to_string(items.size()) + " found";
+}
+
+std::string Shown(const std::map<int, std::string>& names) {
+  return std::to_string(names.size()) + " found";
 }
 
 class LoggingSliceApi final : public ports::SliceApiDecorator<LoggingSliceApi> {

@@ -29,10 +29,10 @@ inline std::string Shown(const std::optional<base::Error>& error) {
 
 inline std::string Shown(const core::NodeSeen& node) {
   const auto& [id, zone, uid, state, raw_state, health, accelerator, queued, labels, hosts, created,
-               notice, ends_at, spot] = node;
-  std::string text =
-      fmt::format("node {} {} {} {} {} {} {} {} {} {} {}", id, zone, uid, static_cast<int>(state),
-                  raw_state, health, accelerator, queued, labels, created, spot);
+               notice, ends_at, spot, reserved] = node;
+  std::string text = fmt::format("node {} {} {} {} {} {} {} {} {} {} {} {}", id, zone, uid,
+                                 static_cast<int>(state), raw_state, health, accelerator, queued,
+                                 labels, created, spot, reserved);
   for (const core::HostAddress& host : hosts) text += " " + host.internal + "|" + host.external;
   if (notice) text += fmt::format(" {} {}", notice->imminent, notice->text);
   if (ends_at) text += " until " + base::FormatRfc3339(*ends_at);

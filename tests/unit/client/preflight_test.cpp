@@ -34,6 +34,7 @@ class MeetingCloud final : public ports::Catalog,
   base::Task<base::Result<Words>> RuntimeVersions(core::Place /*place*/) override {
     co_return runtimes;
   }
+  base::Task<base::Result<Words>> Zones(std::string /*project*/) override { co_return Words{}; }
   base::Task<base::Result<core::BucketLocation>> Location(std::string /*bucket*/) override {
     co_await Meet("bucket");
     co_return bucket;

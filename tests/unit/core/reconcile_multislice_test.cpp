@@ -47,7 +47,7 @@ SliceSeen Active(std::vector<NodeSeen> nodes) {
 constexpr auto kReady = NodeState::kReady;
 constexpr auto kCreating = NodeState::kCreating;
 
-Reconciling Running(Job job) {
+Reconciling AtWork(Job job) {
   Reconciling r(std::move(job));
   const bool direct = r.job().spec.tpu.allocation_mode == AllocationMode::kTpuVm;
   const std::vector<NodeSeen> nodes = {Node(0, kReady), Node(1, kReady)};
@@ -84,7 +84,7 @@ TEST(Multislice, ANodeThatAnEarlyLookShowedIsGoneWhenAbsent) {
 }
 
 TEST(Multislice, ANodeThatAnEarlyLookDoesNotShowMayExist) {
-  Reconciling r = Running(JobBuilder().Slices(2).Build());
+  Reconciling r = AtWork(JobBuilder().Slices(2).Build());
   SliceSeen early = Look({});
   early.began = r.job().slice->last_evidence_at - seconds{1};
   r.See(early).See(early).See(early);
@@ -201,7 +201,7 @@ TEST(Multislice, IsReadyWhenEveryNodeIs) {
 }
 
 TEST(Multislice, OneLostNodeLosesTheSliceAndItIsDeletedWhole) {
-  Reconciling r = Running(JobBuilder().Slices(2).Build());
+  Reconciling r = AtWork(JobBuilder().Slices(2).Build());
   r.See(Active({Node(0, kReady), Node(1, NodeState::kPreempted)}));
   EXPECT_THAT(r.effects(), ElementsAre("StopStage run of attempt 1"))
       << "processes on the other have their grace";
@@ -220,7 +220,7 @@ TEST(Multislice, OneLostNodeLosesTheSliceAndItIsDeletedWhole) {
 }
 
 TEST(Multislice, RemainingNodesAreNotAwaitedWhenTheyAreLostToo) {
-  Reconciling r = Running(JobBuilder().Slices(2).Build());
+  Reconciling r = AtWork(JobBuilder().Slices(2).Build());
   r.See(Active({Node(0, kReady), Node(1, NodeState::kPreempted)}));
   r.See(Active({Node(0, NodeState::kPreempted), Node(1, NodeState::kPreempted)}));
   EXPECT_THAT(r.effects(),
@@ -231,7 +231,7 @@ TEST(Multislice, RemainingNodesAreNotAwaitedWhenTheyAreLostToo) {
 TEST(Multislice, FailuresBesideALostNodeAreNotTheCommandsFault) {
   Job job = JobBuilder().Slices(2).Build();
   job.spec.watchdog.bad_output = {{.match = "x"}};
-  Reconciling r = Running(job);
+  Reconciling r = AtWork(job);
   r.See(Active({Node(0, kReady), Node(1, NodeState::kPreempted)}));
   r.See(BadOutput{.attempt = 1, .host = 0, .rule = 0, .line = "x"});
   r.See(Active({Node(0, kReady), Node(1, NodeState::kPreempted)}));
@@ -242,7 +242,7 @@ TEST(Multislice, FailuresBesideALostNodeAreNotTheCommandsFault) {
 }
 
 TEST(Multislice, ALostNodeDoesNotMatterWhenAllSucceeded) {
-  Reconciling r = Running(JobBuilder().Slices(2).Build());
+  Reconciling r = AtWork(JobBuilder().Slices(2).Build());
   r.HostEnds(2).HostEnds(3);
   r.See(Active({Node(0, kReady), Node(1, NodeState::kPreempted)}));
   EXPECT_THAT(r.effects(), ElementsAre("StopStage run of attempt 1"));
@@ -254,7 +254,7 @@ TEST(Multislice, ALostNodeDoesNotMatterWhenAllSucceeded) {
 TEST(Multislice, ALostNodeGivesNoRetryToAJobThatTheWatchdogEnds) {
   Job job = JobBuilder().Slices(2).Build();
   job.spec.watchdog.bad_output = {{.match = "x", .action = WatchdogAction::kFail}};
-  Reconciling r = Running(job);
+  Reconciling r = AtWork(job);
   r.See(BadOutput{.attempt = 1, .host = 0, .rule = 0, .line = "x"});
   EXPECT_THAT(r.effects(), ElementsAre("StopStage run of attempt 1"));
   r.See(Active({Node(0, kReady), Node(1, NodeState::kPreempted)}));
@@ -265,7 +265,7 @@ TEST(Multislice, ALostNodeGivesNoRetryToAJobThatTheWatchdogEnds) {
 }
 
 TEST(Multislice, ACancelLeavesTheHostsTheirGrace) {
-  Reconciling r = Running(JobBuilder().Slices(2).Build());
+  Reconciling r = AtWork(JobBuilder().Slices(2).Build());
   r.WishFor(Wish::kCancel);
   EXPECT_THAT(r.effects(), ElementsAre("StopStage run of attempt 1"));
   r.See(Active({Node(0, kReady), Node(1, NodeState::kPreempted)}));
@@ -278,7 +278,7 @@ TEST(Multislice, ACancelLeavesTheHostsTheirGrace) {
 }
 
 TEST(Multislice, HostsThatHaveEndedAreNotStoppedWhenANodeIsLost) {
-  Reconciling r = Running(JobBuilder().Slices(2).Build());
+  Reconciling r = AtWork(JobBuilder().Slices(2).Build());
   r.HostEnds(0).HostEnds(1);
   r.See(Active({Node(0, kReady), Node(1, NodeState::kPreempted)}));
   EXPECT_THAT(r.effects(),
@@ -286,7 +286,7 @@ TEST(Multislice, HostsThatHaveEndedAreNotStoppedWhenANodeIsLost) {
 }
 
 TEST(Multislice, ANodeThatIsMissingIsBelievedWhileItsHostsAnswer) {
-  Reconciling r = Running(JobBuilder().Slices(2).Direct().Build());
+  Reconciling r = AtWork(JobBuilder().Slices(2).Direct().Build());
   for (int host = 0; host < 4; ++host) r.HostRuns(host);
   r.See(Look({Node(1, kReady)})).See(Look({Node(1, kReady)})).See(ByName({Node(1, kReady)}));
   EXPECT_THAT(r.effects(), IsEmpty()) << "hosts 0 and 1 have living sessions";
@@ -297,7 +297,7 @@ TEST(Multislice, ANodeThatIsMissingIsBelievedWhileItsHostsAnswer) {
 }
 
 TEST(Multislice, ANodeIsMissedAlsoWhenListingsShowNone) {
-  Reconciling r = Running(JobBuilder().Slices(2).Direct().Build());
+  Reconciling r = AtWork(JobBuilder().Slices(2).Direct().Build());
   r.clock.Advance(minutes{1});
   for (int listing = 0; listing < 40 && r.state() == "RUNNING"; ++listing) {
     r.See(Look({})).See(Look({}));
@@ -310,7 +310,7 @@ TEST(Multislice, ANodeIsMissedAlsoWhenListingsShowNone) {
 }
 
 TEST(Multislice, ANodeThatIsNotFoundByNameIsLost) {
-  Reconciling r = Running(JobBuilder().Slices(2).Direct().Build());
+  Reconciling r = AtWork(JobBuilder().Slices(2).Direct().Build());
   r.See(Look({Node(1, kReady)}));
   EXPECT_EQ(r.state(), "RUNNING") << "one listing proves nothing";
   r.See(Look({Node(0, kReady), Node(1, kReady)})).See(Look({Node(1, kReady)}));
@@ -336,7 +336,7 @@ TEST(Multislice, ANodeThatIsNotFoundByNameIsLost) {
 }
 
 TEST(Multislice, WhenOneNodeIsReplacedTheOthersAreStoppedBeforeTheNextStart) {
-  Reconciling r = Running(JobBuilder().Slices(2).Build());
+  Reconciling r = AtWork(JobBuilder().Slices(2).Build());
   NodeSeen replaced = Node(1, kReady);
   replaced.hosts = test::Addresses(2, 7);
   r.See(Active({Node(0, kReady), replaced}));
@@ -355,7 +355,7 @@ TEST(Multislice, WhenOneNodeIsReplacedTheOthersAreStoppedBeforeTheNextStart) {
 }
 
 TEST(Multislice, WhenAllNodesAreReplacedNothingIsLeftToStop) {
-  Reconciling r = Running(JobBuilder().Slices(2).Build());
+  Reconciling r = AtWork(JobBuilder().Slices(2).Build());
   NodeSeen first = Node(0, kReady);
   NodeSeen second = Node(1, kReady);
   first.hosts = test::Addresses(2, 6);
@@ -366,7 +366,7 @@ TEST(Multislice, WhenAllNodesAreReplacedNothingIsLeftToStop) {
 }
 
 TEST(Multislice, ACancelStopsTheHostsThatWereNotReplaced) {
-  Reconciling r = Running(JobBuilder().Slices(2).Build());
+  Reconciling r = AtWork(JobBuilder().Slices(2).Build());
   r.WishFor(Wish::kCancel);
   NodeSeen replaced = Node(1, kReady);
   replaced.uid = "another";
@@ -424,7 +424,7 @@ TEST(Multislice, ACancelDuringTheRequestDeletesTheSlice) {
 }
 
 TEST(Multislice, IsGoneWhenALookByNameShowsNoNode) {
-  Reconciling r = Running(JobBuilder().Slices(2).Direct().Build());
+  Reconciling r = AtWork(JobBuilder().Slices(2).Direct().Build());
   r.WishFor(Wish::kRequeue);
   for (int host = 0; host < 4; ++host) r.HostEnds(host, 143);
   EXPECT_THAT(r.effects(), testing::Contains("DeleteSlice train-000042-a1"));
