@@ -154,6 +154,7 @@ class Office {
     job.slice->not_found_since.reset();
     job.slice->omitted_since.reset();
     job.slice->lacking_since.reset();
+    job.slice->lent_until.reset();
     job.slice->delete_requested_at.reset();
     MustBeOk(store_.Commit({.job = job}, token_));
     MustBeOk(base::RunTask(loop_, book_->Load()));

@@ -161,15 +161,28 @@ bool IsSlow(const CheckedFile* earlier, const core::CloudSpec& cloud) {
   return earlier != nullptr && earlier->cloud_is_slow && earlier->loaded.spec.cloud == cloud;
 }
 
+/// For a file that is not asked about: the hosts of a project with OS Login would let nobody in, so
+/// what an earlier answer said of that counts. The pointer must outlive the coroutine.
+base::Task<base::Status> UseWhatIsKnown(Context context, CheckedFile* checked,
+                                        Preflight preflight) {
+  checked->cloud_is_slow = true;
+  checked->notes.emplace_back(kNotAsked);
+  if (preflight == Preflight::kHeldSlice) co_return base::Ok();
+  JM_CO_TRY(CheckOsLoginWish(checked->loaded));
+  const ComputeVerdict known = co_await PreviewCompute(std::move(context), checked->loaded);
+  if (!known.turn_os_login_off) co_return base::Ok();
+  checked->loaded.spec.tpu.metadata[kEnableOsLogin] = "FALSE";
+  checked->notes.insert(checked->notes.end(), known.notes.begin(), known.notes.end());
+  co_return base::Ok();
+}
+
 /// What the cloud has to be asked, and what is known without. The first refusal counts, in this
 /// order. The pointers must outlive the coroutine.
 base::Task<base::Status> AskCloud(Context context, CheckedFile* checked, const CheckedFile* earlier,
                                   Preflight preflight) {
   if (preflight == Preflight::kNone) co_return base::Ok();
   if (IsSlow(earlier, checked->loaded.spec.cloud)) {
-    checked->cloud_is_slow = true;
-    checked->notes.emplace_back(kNotAsked);
-    co_return CheckOsLoginWish(checked->loaded);
+    co_return co_await UseWhatIsKnown(std::move(context), checked, preflight);
   }
   const auto begin = std::chrono::steady_clock::now();
   const Said said = co_await AskAll(std::move(context), checked->loaded, preflight);

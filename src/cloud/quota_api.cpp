@@ -29,7 +29,12 @@ std::optional<TpuLimit::Scope> ScopeOf(const std::string& unit) {
 /// An int64, as a string or a number; nothing if it is absent.
 std::optional<std::int64_t> NumberOf(const Json& object, const char* key) {
   const Json& value = base::GetMember(object, key);
-  if (value.is_string()) return base::ParseNumber(*value.get_ptr<const std::string*>());
+  if (const auto* const text = value.get_ptr<const std::string*>()) {
+    const bool negative = text->starts_with('-');
+    auto number = base::ParseNumber(text->substr(negative ? 1 : 0));
+    if (number && negative) number = -*number;
+    return number;
+  }
   if (value.is_number_integer()) return value.get<std::int64_t>();
   return std::nullopt;
 }

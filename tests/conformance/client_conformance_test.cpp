@@ -142,7 +142,7 @@ std::vector<MethodCall> Calls() {
       {{"runtimeVersions.list", "runtimeVersions.list"},
        {page, "{}"},
        call(&EveryMethod::RuntimeVersions, kLab)},
-      {{"locations.list", "locations.list"}, {page, "{}"}, call(&EveryMethod::Zones, kLab.project)},
+      {{"list", "list"}, {page, "{}"}, call(&EveryMethod::Zones, kLab.project)},
       {{"nodes.performMaintenance"},
        {kOperationReply},
        call(&EveryMethod::PerformMaintenance, kLab, a)},

@@ -425,7 +425,8 @@ TEST_P(SliceApiContract, KnowsWhatAZoneOffers) {
   const auto runtimes = Run(cloud->catalog().RuntimeVersions(kPlace));
   EXPECT_THAT(runtimes.value_or({}), Contains("tpu-ubuntu2204-base"));
   const auto zones = Run(cloud->catalog().Zones(kPlace.project));
-  EXPECT_THAT(zones.value_or({}), testing::AllOf(Contains(kPlace.zone), Not(Contains("mars-north1-a"))));
+  EXPECT_THAT(zones.value_or({}),
+              testing::AllOf(Contains(kPlace.zone), Not(Contains("mars-north1-a"))));
 }
 
 TEST_P(SliceApiContract, RefusesWhatAZoneDoesNotOffer) {

@@ -139,7 +139,7 @@ void BeginTask(Turn& turn, const TaskChange& claimed) {
 
 /// Returns whether the task was taken. An offer that was made from an older record is passed over.
 bool TookTask(Turn& turn) {
-  if (!turn.facts.offer || !MayTake(*turn.job.slice)) return false;
+  if (!turn.facts.offer || !MayTake(*turn.job.slice) || NoticeOfEnd(turn)) return false;
   auto claimed = ClaimTask(*turn.facts.offer, *WorkerOf(turn.job), turn.now);
   if (!claimed) return false;
   turn.tasks.push_back(*claimed);

@@ -391,11 +391,11 @@ TEST_F(DoctorTest, WithoutStoresTheRestIsLookedAt) {
   context.stores = {};
   about_.store = base::NotFound("gone");
   const auto findings = Await(Diagnose(context, probes_, about_, {}));
-  ASSERT_EQ(findings.size(), 13U);
+  ASSERT_EQ(findings.size(), 15U);
   EXPECT_EQ(findings[0].result, Verdict::kOk);
-  EXPECT_EQ(findings[8].result, Verdict::kSkipped) << "host";
-  EXPECT_EQ(findings[10].result, Verdict::kFailed) << "store";
-  EXPECT_EQ(findings[11].result, Verdict::kSkipped) << "controller";
+  EXPECT_EQ(findings[10].result, Verdict::kSkipped) << "host";
+  EXPECT_EQ(findings[12].result, Verdict::kFailed) << "store";
+  EXPECT_EQ(findings[13].result, Verdict::kSkipped) << "controller";
 }
 
 TEST_F(DoctorTest, AControllerIsNamedOrMissed) {

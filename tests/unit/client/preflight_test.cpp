@@ -156,6 +156,19 @@ TEST_F(PreflightTest, ASlowCloudIsNotAskedForTheNextFile) {
   EXPECT_FALSE(Check(&*first).ok()) << "another cloud may be quick";
 }
 
+TEST_F(PreflightTest, WhatIsKnownOfOsLoginCountsForFilesThatAreNotAskedAbout) {
+  meeting_->metadata = Items{{"enable-oslogin", "TRUE"}};
+  auto first = Check();
+  ASSERT_TRUE(first.ok()) << first.error().ToString();
+  EXPECT_EQ(first->loaded.spec.tpu.metadata["enable-oslogin"], "FALSE");
+  first->cloud_is_slow = true;
+  auto second = Check(&*first);
+  ASSERT_TRUE(second.ok()) << second.error().ToString();
+  EXPECT_EQ(second->loaded.spec.tpu.metadata["enable-oslogin"], "FALSE");
+  EXPECT_THAT(second->notes, ElementsAre(StartsWith("the cloud takes too long to answer"),
+                                         HasSubstr("enable-oslogin: FALSE")));
+}
+
 TEST_F(PreflightTest, ThatNobodyAnswersIsSaidOnce) {
   const base::Error silence{.code = base::Code::kUnavailable, .message = "no network"};
   meeting_->types = silence;

@@ -102,7 +102,7 @@ TEST_F(QuotaApiTest, ARefusalHasNoAdviceAboutTpus) {
   EXPECT_EQ(refused.error().code, Code::kPermissionDenied);
   EXPECT_THAT(refused.error().message, HasSubstr("serviceusage.quotas.get"));
   EXPECT_EQ(refused.error().hint, "");
-  script->Answer(404, "not here");
+  script->Answer(404, R"({"error": {"code": 404, "message": "not here"}})");
   EXPECT_EQ(Limits().error().code, Code::kNotFound);
 }
 

@@ -74,6 +74,7 @@ class JobBookTest : public testing::Test {
     job.state = core::Running{};
     job.attempt = 1;
     job.slice = test::SampleSlice("train-000001-a1");
+    job.slice->lent_until.reset();
     job.slice->nodes = {{.uid = "8123456789", .hosts = 3}};
     job.slice->hosts.resize(3);
     job.slice->unshown.clear();

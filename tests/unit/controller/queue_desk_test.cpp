@@ -69,6 +69,7 @@ class QueueDeskTest : public CloudFixture {
     job.slice->omitted_since.reset();
     job.slice->lacking_since.reset();
     job.slice->delete_requested_at.reset();
+    job.slice->lent_until.reset();
     EXPECT_EQ(store_.Create(job, "source", clock_.Now())->value, jobs_);
     EXPECT_TRUE(base::RunTask(loop_, book_->Load()).ok());
     return job.id;

@@ -52,7 +52,7 @@ void RoundTrip(std::size_t count) {
 
 TEST(SpecWords, RoundTrip) {
   RoundTrip<AllocationMode>(2);
-  RoundTrip<Pricing>(4);
+  RoundTrip<Pricing>(6);
   RoundTrip<WatchdogAction>(3);
   RoundTrip<HookEvent>(9);
   RoundTrip<SmtpTls>(3);

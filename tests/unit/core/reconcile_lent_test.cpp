@@ -5,6 +5,7 @@
 #include "jobman/core/explain.hpp"
 #include "tests/support/job_builder.hpp"
 #include "tests/support/reconciling.hpp"
+#include "tests/support/sample_task.hpp"
 
 namespace jobman::core {
 namespace {
@@ -65,6 +66,18 @@ TEST(ReconcileLent, MostOfAShortTimeBelongsToTheCommand) {
   EXPECT_THAT(r.effects(), IsEmpty());
   r.After(seconds{1});
   EXPECT_THAT(r.effects(), Contains(HasSubstr("PassNotice")));
+}
+
+TEST(ReconcileLent, AWorkerTakesNoTaskThatItWouldHaveToStopAtOnce) {
+  Job job = JobBuilder().Worker().Build();
+  job.spec.tpu.max_run_duration = hours{4};
+  Reconciling early(job);
+  early.ToRunning().After(hours{3}).Offered(test::SampleTask());
+  EXPECT_TRUE(early.job().stage);
+  Reconciling late(std::move(job));
+  late.ToRunning().After(hours{4} - seconds{10}).Offered(test::SampleTask());
+  EXPECT_EQ(late.state(), "IDLE");
+  EXPECT_FALSE(late.job().stage);
 }
 
 TEST(ReconcileLent, ASliceThatIsTakenAtItsEndIsOver) {

@@ -98,7 +98,7 @@ TEST_F(TaskRowsTest, TextThatIsNotUtf8IsStored) {
 TEST_F(TaskRowsTest, OfManyTasksNoneIsLostAndEachIsWhole) {
   std::vector<core::Task> tasks;
   for (int i = 2; i < 3001; ++i) tasks.push_back(test::MakeTask(std::to_string(i), i));
-  ASSERT_TRUE(store_.SyncQueue(queue_, {}, tasks, store_.Tasks(queue_, 0)->change).ok());
+  ASSERT_TRUE(store_.SyncQueue(queue_, {}, tasks, 0).ok());
   Sql("UPDATE tasks SET version = 7 WHERE id = '2999'");
   Sql("UPDATE tasks SET task_json = '{' WHERE id IN ('a', '2998')");
   const ports::TasksRead read = store_.Tasks(queue_, 0).value();
