@@ -13,30 +13,41 @@ base::Task<base::Result<ports::BillingAnswer>> FetchBilling(Context context, Bil
   JM_CO_ASSIGN_OR_RETURN(const auto api,
                          context.open_billing(context.loop->get_executor(), query.cloud));
   if (!api) co_return none;
-  const std::string table = query.question.table;
-  const std::string runs_in = query.question.runs_in;
-  auto answer = co_await api->Ask(std::move(query.question));
-  if (answer.ok()) co_return answer;
-  base::Error error = std::move(answer).error();
-  const bool denied = error.code == base::Code::kPermissionDenied;
-  if (denied && error.hint.empty()) {
-    error.hint = "needed: roles/bigquery.jobUser in " + runs_in +
-                 ", roles/bigquery.dataViewer on " + table +
-                 ", and the API enabled: https://console.cloud.google.com/apis/library/"
-                 "bigquery.googleapis.com?project=" +
-                 runs_in;
+  co_return co_await api->Ask(std::move(query.question));
+}
+
+/// What the user can do about it; empty if that is not known here.
+std::string CureOf(base::Code code, const ports::BillingQuestion& question) {
+  switch (code) {
+    case base::Code::kPermissionDenied:
+      return "needed: roles/bigquery.jobUser in " + question.runs_in +
+             ", roles/bigquery.dataViewer on " + question.table +
+             ", and the API enabled: https://console.cloud.google.com/apis/library/"
+             "bigquery.googleapis.com?project=" +
+             question.runs_in;
+    case base::Code::kNotFound:
+      return "check JOBMAN_BILLING_TABLE or --table: project.dataset.table";
+    case base::Code::kOutOfRange:
+      return "name the exported table itself (gcp_billing_export_...), which is partitioned by "
+             "day, or a partitioned table or a view that holds fewer days";
+    case base::Code::kDeadlineExceeded:
+      return "ask for fewer days (--days), or --by day";
+    default:
+      return {};
   }
-  if (error.code == base::Code::kNotFound && error.hint.empty())
-    error.hint = "check JOBMAN_BILLING_TABLE or --table: project.dataset.table";
-  co_return std::move(error).With(table);
 }
 
 }  // namespace
 
 base::Task<base::Result<ports::BillingAnswer>> AskBilling(Context context, BillingQuery query) {
   std::string what = "BigQuery";
+  const ports::BillingQuestion question = query.question;
   auto fetching = FetchBilling(std::move(context), std::move(query));
-  co_return co_await base::WithTimeout(std::move(fetching), kBillingAnswer, std::move(what));
+  auto answer = co_await base::WithTimeout(std::move(fetching), kBillingAnswer, std::move(what));
+  if (answer.ok() || answer.error().code == base::Code::kUnimplemented) co_return answer;
+  base::Error error = std::move(answer).error();
+  if (error.hint.empty()) error.hint = CureOf(error.code, question);
+  co_return std::move(error).With(question.table);
 }
 
 base::TimePoint BeginOfDays(base::TimePoint now, int days) {

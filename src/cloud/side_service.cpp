@@ -70,7 +70,10 @@ Result<std::string> AccountOf(asio::any_io_executor executor, const core::CloudS
 
 base::Error ErrorOf(const SideService& service, const http::Response& response) {
   base::Error error = ErrorFromResponse(response, {});
-  const std::string word = response.status == kForbidden ? ReasonIn(response.body) : "";
+  const std::string reason = ReasonIn(response.body);
+  // BigQuery calls this an invalid argument; the query is right, and reads too much.
+  if (reason == "bytesBilledLimitExceeded") error.code = base::Code::kOutOfRange;
+  const std::string word = response.status == kForbidden ? reason : "";
   if (word == "rateLimitExceeded" || word == "userRateLimitExceeded") {
     error.code = base::Code::kResourceExhausted;
     error.reason = base::Reason::kRateLimit;

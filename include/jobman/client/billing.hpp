@@ -12,7 +12,8 @@ struct BillingQuery {
 };
 
 /// Asks BigQuery within kBillingAnswer. kUnimplemented for a cloud without it, such as a simulator.
-/// What is refused has a hint that names the roles.
+/// Other errors name the table; what is refused, reads too much (kOutOfRange) or takes too long has
+/// a hint.
 base::Task<base::Result<ports::BillingAnswer>> AskBilling(Context context, BillingQuery query);
 
 /// The midnight UTC with which the last `days` days begin, today included.

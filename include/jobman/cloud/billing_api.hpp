@@ -23,8 +23,10 @@ inline constexpr std::int64_t kMostBytesBilled = std::int64_t{10} << 30;
 /// queryParameters, maximumBytesBilled, timeoutMs; jobComplete, rows of f and v) and
 /// jobs.getQueryResults; Cloud Billing documentation, "Structure of Standard data export"
 /// (usage_start_time, service.description, sku.description, project.id, cost, credits.amount,
-/// currency). The query uses no pseudo column of partitions, which a view of the export would not
-/// have.
+/// currency); "Structure of Cloud Billing data export tables" (gcp_billing_export_*, partitioned by
+/// ingestion day: _PARTITIONTIME). Only of a table with such a name the query reads just the
+/// partitions since the day before `from`: a view or a copy may have none. A query that would read
+/// more than kMostBytesBilled is kOutOfRange; one that still runs, kDeadlineExceeded.
 class BillingApi final : public ports::BillingApi {
  public:
   /// `endpoint` is a base URL without a path: "https://bigquery.googleapis.com".

@@ -120,6 +120,17 @@ TEST_F(BillingCommand, TheDaysEndToday) {
   EXPECT_EQ(billing_->asked.project, "");
 }
 
+TEST_F(BillingCommand, AQueryThatIsTooLargeSaysWhatToDo) {
+  billing_->answer = base::Error{.code = base::Code::kOutOfRange, .message = "too many bytes"};
+  const auto large = world_.Run({"billing", "--project", "lab", "--table", "lab.bills.export"});
+  EXPECT_THAT(large.err, HasSubstr("lab.bills.export: too many bytes"));
+  EXPECT_THAT(large.err, HasSubstr("holds fewer days"));
+  billing_->answer = base::Error{.code = base::Code::kDeadlineExceeded, .message = "it still runs"};
+  const auto late = world_.Run({"billing", "--project", "lab", "--table", "lab.bills.export"});
+  EXPECT_THAT(late.err, HasSubstr("lab.bills.export: it still runs"));
+  EXPECT_THAT(late.err, HasSubstr("ask for fewer days (--days), or --by day"));
+}
+
 TEST_F(BillingCommand, ARefusalSaysWhatIsNeeded) {
   const base::Error denied{.code = base::Code::kPermissionDenied, .message = "not allowed"};
   billing_->answer = denied;

@@ -88,7 +88,30 @@ TEST_F(BillingApiTest, AQueryThatRunsIsAskedForAgain) {
             "?timeoutMs=10000&maxResults=10000&location=EU");
   for (int i = 0; i < 50; ++i) script->Answer(200, runs);
   EXPECT_EQ(Ask().error().code, Code::kDeadlineExceeded);
-  EXPECT_LE(script->requests.size(), 20U) << "not for ever";
+  EXPECT_EQ(script->requests.size(), 3U + 5U) << "of 10 s each: less than the client's 60 s";
+}
+
+TEST_F(BillingApiTest, OfGooglesOwnTableOnlyTheDaysAskedForAreRead) {
+  constexpr const char* kSince = "AND _PARTITIONTIME >= TIMESTAMP_SUB(@from, INTERVAL 1 DAY)";
+  const auto query = [this](const std::string& table) {
+    question.table = table;
+    script->Answer(200, kTwoRows);
+    EXPECT_TRUE(Ask().ok());
+    return base::GetString(test::Parse(script->requests.back().body), "query");
+  };
+  EXPECT_THAT(query("lab.bills.gcp_billing_export_v1_0A"), HasSubstr(kSince));
+  EXPECT_THAT(query("lab.bills.gcp_billing_export_resource_v1_0A"), HasSubstr(kSince));
+  EXPECT_THAT(query("lab.gcp_billing_export_all.costs"), Not(HasSubstr("_PARTITIONTIME")))
+      << "a view has no such column";
+}
+
+TEST_F(BillingApiTest, AQueryThatWouldReadTooMuchIsTold) {
+  script->Answer(400, R"({"error": {"code": 400, "status": "INVALID_ARGUMENT",
+      "message": "Query exceeded limit for bytes billed",
+      "errors": [{"reason": "bytesBilledLimitExceeded"}]}})");
+  const auto answer = Ask();
+  EXPECT_EQ(answer.error().code, Code::kOutOfRange);
+  EXPECT_EQ(answer.error().hint, "") << "no advice about the job file";
 }
 
 TEST_F(BillingApiTest, MoreRowsThanAreReadAreSaid) {
