@@ -46,6 +46,17 @@ Result<std::string> BillingTable(const BillingOptions& options) {
           "project.dataset.gcp_billing_export_v1_..."};
 }
 
+/// A part of the rows must not pass for all of them, where no line below says so.
+base::Status CheckWhole(const App& app, const BillingOptions& options,
+                        const ports::BillingAnswer& answer) {
+  const bool silent = options.csv || app.mode() == OutputMode::kQuiet;
+  if (!answer.more || !silent) return base::Ok();
+  return base::Error{.code = base::Code::kFailedPrecondition,
+                     .message = "there are more rows than the " +
+                                std::to_string(answer.rows.size()) + " that were read",
+                     .hint = "ask for fewer days (--days), or --by day"};
+}
+
 Result<int> RunBilling(App& app, const BillingOptions& options) {
   if (options.csv && app.mode() == OutputMode::kJson)
     return base::InvalidArgument("--csv cannot be used with --json", "leave one of them out");
@@ -60,6 +71,7 @@ Result<int> RunBilling(App& app, const BillingOptions& options) {
                    .by = BilledBy(options.by)};
   JM_ASSIGN_OR_RETURN(view.answer, context.Await(client::AskBilling(
                                        context, {.cloud = spec.cloud, .question = view.question})));
+  JM_TRY(CheckWhole(app, options, view.answer));
   if (options.csv) {
     app.terminal().Out(views::RenderCsv(view));
   } else {

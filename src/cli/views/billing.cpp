@@ -55,7 +55,8 @@ std::string BillingNotes(const Billing& view) {
   std::string text = "billed to " + whose + " since " +
                      base::FormatRfc3339(view.question.from).substr(0, 10) +
                      " (UTC), after credits; the last days may be incomplete\n";
-  if (view.answer.more) text += "there are more rows: ask for fewer days, or --by day\n";
+  if (view.answer.more)
+    text += "there are more rows, so there is no total: ask for fewer days, or --by day\n";
   return text;
 }
 
@@ -63,6 +64,7 @@ std::string BillingNotes(const Billing& view) {
 
 std::map<std::string, double> TotalsOf(const Billing& view) {
   std::map<std::string, double> totals;
+  if (view.answer.more) return totals;
   for (const BilledDay& row : view.answer.rows) totals[row.currency] += row.cost;
   return totals;
 }

@@ -15,10 +15,10 @@ struct Billing {
   ports::BillingAnswer answer = {};
 };
 
-/// The sum of each currency.
+/// The sum of each currency; none if there are more rows than were read.
 std::map<std::string, double> TotalsOf(const Billing& view);
 
-/// A line for each day and SKU or service, and the total of each currency.
+/// A line for each day and SKU or service, and the total of each currency, if all rows were read.
 std::string RenderText(const Billing& view, const ui::Style& style);
 /// The totals: "12.30 USD".
 std::string RenderQuiet(const Billing& view);

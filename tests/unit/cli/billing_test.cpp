@@ -13,6 +13,7 @@ namespace {
 using BillingView = cli::views::Billing;
 using ports::BillingQuestion;
 using testing::HasSubstr;
+using testing::Not;
 using testing::StartsWith;
 
 BillingView TwoDays() {
@@ -38,13 +39,22 @@ TEST(BillingView, IsATableWithATotal) {
   EXPECT_THAT(RenderQuiet(TwoDays()), StartsWith("12.8"));
   BillingView view = TwoDays();
   view.answer.rows.push_back({.day = "2026-01-02", .what = "x", .cost = 3, .currency = "EUR"});
-  view.answer.more = true;
-  const std::string text = RenderText(view, {});
-  EXPECT_THAT(text, HasSubstr("\ntotal                       3.00  EUR\n"));
-  EXPECT_THAT(text, HasSubstr("there are more rows"));
+  EXPECT_THAT(RenderText(view, {}), HasSubstr("\ntotal                       3.00  EUR\n"));
   view.answer.rows.clear();
   view.question.project = "";
   EXPECT_THAT(RenderText(view, {}), StartsWith("nothing is billed\nbilled to every project since"));
+}
+
+TEST(BillingView, OfAPartOfTheRowsThereIsNoTotal) {
+  BillingView view = TwoDays();
+  view.answer.more = true;
+  const std::string text = RenderText(view, {});
+  EXPECT_THAT(text, HasSubstr("2026-01-02  Storage, Iowa"));
+  EXPECT_THAT(text, Not(HasSubstr("\ntotal")));
+  EXPECT_THAT(text, HasSubstr("there are more rows, so there is no total"));
+  EXPECT_EQ(RenderQuiet(view), "");
+  EXPECT_EQ(ToJson(view)["totals"].size(), 0U);
+  EXPECT_EQ(ToJson(view)["more"], true);
 }
 
 TEST(BillingView, ByDayThereIsNoSku) {
@@ -118,6 +128,21 @@ TEST_F(BillingCommand, TheDaysEndToday) {
   EXPECT_EQ(billing_->asked.from, today - std::chrono::days{1});
   EXPECT_EQ(world_.Run({"billing", "--project", "lab", "--all", "--csv"}).exit_code, 0);
   EXPECT_EQ(billing_->asked.project, "");
+}
+
+TEST_F(BillingCommand, APartOfTheRowsDoesNotPassForAll) {
+  billing_->answer->more = true;
+  const std::vector<std::string> billing = {"billing", "--project", "lab", "--table", "a.b.c"};
+  EXPECT_EQ(world_.Run(billing).exit_code, 0) << "a line says so";
+  for (const char* option : {"--csv", "--quiet"}) {
+    std::vector<std::string> words = billing;
+    words.emplace_back(option);
+    const auto ended = world_.Run(words);
+    EXPECT_EQ(ended.exit_code, 2) << option;
+    EXPECT_EQ(ended.out, "");
+    EXPECT_THAT(ended.err, HasSubstr("there are more rows than the 2 that were read"));
+    EXPECT_THAT(ended.err, HasSubstr("--by day"));
+  }
 }
 
 TEST_F(BillingCommand, AQueryThatIsTooLargeSaysWhatToDo) {
