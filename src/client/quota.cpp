@@ -68,9 +68,18 @@ Task<Result<Nodes>> FetchNodes(Context context, QuotaQuery query) {
   co_return co_await cloud.slices->ListNodes(std::move(place));
 }
 
-core::Pricing PricingOf(const core::NodeSeen& node) {
-  if (node.spot) return core::Pricing::kSpot;
-  return node.reserved ? core::Pricing::kReserved : core::Pricing::kOnDemand;
+/// Of a job's node with neither mark, the job knows more: v2 does not tell flex-start from on
+/// demand.
+Task<core::Pricing> PricingOf(Context context, core::NodeSeen node,
+                              std::optional<core::JobId> holder) {
+  if (node.spot) co_return core::Pricing::kSpot;
+  if (node.reserved) co_return core::Pricing::kReserved;
+  if (!holder) co_return core::Pricing::kOnDemand;
+  const auto job = co_await context.stores.jobs->Get(*holder);
+  // The spec may have been changed to spot since; a node that is spot says so.
+  const bool unmarked = job.ok() && (job->spec.tpu.pricing == core::Pricing::kFlexStart ||
+                                     job->spec.tpu.pricing == core::Pricing::kReservationBound);
+  co_return unmarked ? job->spec.tpu.pricing : core::Pricing::kOnDemand;
 }
 
 /// The job of this store that holds the node.
@@ -92,11 +101,10 @@ Task<Result<Holders>> FetchHolders(Context context, QuotaQuery query) {
   }
   Holders holders;
   for (const core::NodeSeen& node : nodes) {
-    holders.push_back({.node = node.id,
-                       .zone = node.zone,
-                       .type = node.accelerator,
-                       .pricing = PricingOf(node),
-                       .job = JobOfNode(node, store_id)});
+    QuotaHolder holder{.node = node.id, .zone = node.zone, .type = node.accelerator};
+    holder.job = JobOfNode(node, store_id);
+    holder.pricing = co_await PricingOf(context, node, holder.job);
+    holders.push_back(std::move(holder));
   }
   co_return holders;
 }

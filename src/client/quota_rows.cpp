@@ -142,11 +142,12 @@ class RowMaker {
   static void AddHolder(QuotaHolder holder, std::map<Key, QuotaRow>& rows) {
     const auto type = core::FindAccelerator(holder.type);
     holder.units = type.ok() ? type->cores : 0;
-    QuotaRow& row = rows[{type.ok() ? type->generation : holder.type, holder.pricing, holder.zone}];
+    const core::Pricing pricing = core::Counted(holder.pricing);
+    QuotaRow& row = rows[{type.ok() ? type->generation : holder.type, pricing, holder.zone}];
     row.limit.scope = Scope::kZone;
     row.limit.location = holder.zone;
     row.counts = core::TpuMetric{.generation = type.ok() ? type->generation : holder.type,
-                                 .pricing = holder.pricing};
+                                 .pricing = pricing};
     if (type.ok()) row.held = row.held.value_or(0) + holder.units;
     row.holders.push_back(std::move(holder));
   }

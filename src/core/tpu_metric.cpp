@@ -101,10 +101,23 @@ std::string TextOf(const TpuMetric& metric) {
   return metric.generation;
 }
 
+Pricing Counted(Pricing pricing) {
+  switch (pricing) {
+    case Pricing::kSpot:
+    case Pricing::kPreemptible:
+    case Pricing::kFlexStart:
+      return Pricing::kSpot;
+    case Pricing::kReserved:
+    case Pricing::kReservationBound:
+      return Pricing::kReserved;
+    case Pricing::kOnDemand:
+      break;
+  }
+  return Pricing::kOnDemand;
+}
+
 int UnitsOf(const TpuMetric& metric, const Accelerator& type, Pricing pricing) {
-  const bool preemptible = pricing == Pricing::kPreemptible;
-  const Pricing counted = preemptible ? Pricing::kSpot : pricing;
-  const bool same = metric.generation == type.generation && metric.pricing == counted;
+  const bool same = metric.generation == type.generation && metric.pricing == Counted(pricing);
   return same && HasSize(metric.part, type) ? type.cores : 0;
 }
 

@@ -27,7 +27,7 @@ struct QuotaRow {
   /// What it counts; nothing if the metric's name does not say it.
   std::optional<core::TpuMetric> counts = {};
   /// What nodes take of it, in TensorCores; nothing if that is not known. What waits in a queue is
-  /// no node yet.
+  /// no node yet; a queued resource that is suspended has none any more, and may take quota, too.
   std::optional<std::int64_t> held = {};
   std::vector<QuotaHolder> holders = {};
 };

@@ -20,7 +20,7 @@ namespace jobman::core {
 struct TpuMetric {
   enum class Part { kAll, kDevices, kPods, kServing, kTraining };
   std::string generation = {};           ///< "v5litepod"
-  Pricing pricing = Pricing::kOnDemand;  ///< kSpot: of spot and preemptible slices alike
+  Pricing pricing = Pricing::kOnDemand;  ///< one that Counted() returns
   Part part = Part::kAll;                ///< which sizes it is for
   friend bool operator==(const TpuMetric&, const TpuMetric&) = default;
 };
@@ -30,6 +30,11 @@ struct TpuMetric {
 std::optional<TpuMetric> ReadTpuMetric(std::string_view metric);
 /// "v5litepod serving", "v3 pods", "v4".
 std::string TextOf(const TpuMetric& metric);
+/// The pricing whose quota a slice takes: spot, preemptible and flex-start slices take the
+/// preemptible one (kSpot), those of a reservation of any kind the reserved one.
+///
+/// Source: Cloud TPU documentation, pages "Quotas" and "Request Flex-start VMs".
+Pricing Counted(Pricing pricing);
 /// How much of the quota a slice of that type and pricing takes; 0 if it is another one's.
 int UnitsOf(const TpuMetric& metric, const Accelerator& type, Pricing pricing);
 

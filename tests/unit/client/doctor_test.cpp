@@ -168,6 +168,11 @@ TEST_F(DoctorTest, QuotasAreShownWithWhatIsHeld) {
   EXPECT_EQ(ResultOf("quota"), "warning");
   EXPECT_THAT(Find("quota").found, EndsWith("8 of 32; the job's slices take 64"));
   EXPECT_THAT(Find("quota").cure, HasSubstr("iam-admin/quotas?project=research"));
+  about_.spec.tpu.pricing = core::Pricing::kFlexStart;
+  EXPECT_EQ(ResultOf("quota"), "warning");
+  EXPECT_THAT(Find("quota").found,
+              EndsWith("v4 spot in us-central2-b: 0 of 0; the job's slices take 64"))
+      << "it takes the preemptible quota";
 }
 
 TEST_F(DoctorTest, AProjectWithoutQuotaIsWarnedOf) {

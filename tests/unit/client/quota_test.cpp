@@ -204,6 +204,22 @@ TEST_F(QuotaTest, NodesOfJobsAndOfOthersAreNamed) {
   EXPECT_THAT(regions_->asked, ElementsAre("us-central2"));
 }
 
+TEST_F(QuotaTest, AFlexStartJobsNodesTakeThePreemptibleQuota) {
+  core::Job job = test::JobBuilder().Build();
+  job.spec.tpu.pricing = core::Pricing::kFlexStart;
+  job = Put(job);
+  job.user = base::UserName();
+  cloud_.AddNode({.id = "train-1",
+                  .zone = "us-central2-b",
+                  .accelerator = "v4-8",
+                  .labels = core::OwnerLabels(job, *store_.StoreId())});
+  cloud_.AddNode({.id = "other", .zone = "us-central2-b", .accelerator = "v4-16"});
+  quota_->limits =
+      std::vector<TpuLimit>{InZone(kV4Spot, "us-central2-b", 32), InZone(kV4, "us-central2-b", 64)};
+  EXPECT_THAT(Lines(Ask().tpus),
+              ElementsAre("v4 us-central2-b 32 8 train-1", "v4 us-central2-b 64 16 other"));
+}
+
 TEST_F(QuotaTest, WhatOneServiceRefusesLeavesTheOthersRows) {
   quota_->limits = Denied();
   cloud_.AddNode({.id = "a", .zone = "us-central2-b", .accelerator = "v4-8"});

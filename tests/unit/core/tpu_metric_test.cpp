@@ -41,6 +41,10 @@ TEST(TpuMetric, ASliceTakesTheNumberInTheNameOfItsType) {
   EXPECT_EQ(Units("tpu-v6e-preemptible", "v6e-16", Pricing::kSpot), 16);
   EXPECT_EQ(Units("tpu-v6e-preemptible", "v6e-16", Pricing::kPreemptible), 16);
   EXPECT_EQ(Units("tpu-v6e-preemptible", "v6e-16", Pricing::kOnDemand), 0);
+  EXPECT_EQ(Units("tpu-v6e-preemptible", "v6e-16", Pricing::kFlexStart), 16);
+  EXPECT_EQ(Units("tpu-v6e", "v6e-16", Pricing::kFlexStart), 0);
+  EXPECT_EQ(Units("tpu-v6e-reserved", "v6e-16", Pricing::kReservationBound), 16);
+  EXPECT_EQ(Units("tpu-v6e-reserved", "v6e-16", Pricing::kReserved), 16);
   EXPECT_EQ(Units("tpu-v6e", "v4-32", Pricing::kOnDemand), 0);
 }
 
