@@ -21,10 +21,12 @@ struct QuotaOptions {
   bool csv = false;
 };
 
-/// A refusal of what the command is for is its failure; a cloud that has no quotas is none.
+/// A refusal of what the command is for is its failure; a cloud that has no quotas is none, unless
+/// it does not say either what is held.
 int CodeOfQuota(const client::QuotaAnswer& answer) {
-  const bool refused = answer.no_limits && answer.no_limits->code != base::Code::kUnimplemented;
-  return refused ? ExitCodeOf(*answer.no_limits) : kSuccess;
+  if (!answer.no_limits) return kSuccess;
+  if (answer.no_limits->code != base::Code::kUnimplemented) return ExitCodeOf(*answer.no_limits);
+  return answer.no_nodes ? ExitCodeOf(*answer.no_nodes) : kSuccess;
 }
 
 Result<int> RunQuota(App& app, const QuotaOptions& options) {

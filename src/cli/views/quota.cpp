@@ -31,6 +31,13 @@ ui::Tone ToneOfHeld(const QuotaRow& row) {
   return full ? ui::Tone::kBad : ui::Tone::kPlain;
 }
 
+/// Without rows. What is not known is told below, and must not be called none.
+std::string NothingToShow(const client::QuotaAnswer& answer) {
+  if (answer.no_limits && answer.no_nodes) return {};
+  if (answer.no_limits) return "no nodes\n";
+  return answer.no_nodes ? "no quota above 0\n" : "no quota above 0, and no nodes\n";
+}
+
 std::string QuotaTable(const Quota& view, const ui::Style& style) {
   ui::Table table({{.header = "TYPE", .flexible = 1},
                    {.header = "PRICING"},
@@ -49,7 +56,7 @@ std::string QuotaTable(const Quota& view, const ui::Style& style) {
     table.AddRow({"addresses", "-", row.region, fmt::format("{:.0f}", row.quota->limit),
                   fmt::format("{:.0f}", row.quota->usage), "-"});
   }
-  return table.empty() ? "no quota above 0, and no nodes\n" : table.Render(style);
+  return table.empty() ? NothingToShow(view.answer) : table.Render(style);
 }
 
 /// "limits are not known: WHY", and below it what to do.

@@ -68,12 +68,21 @@ TEST(QuotaView, WhatIsNotKnownIsSaidWithItsCure) {
   view.answer.no_nodes = base::NotFound("no such project");
   view.answer.addresses = {{.region = "a", .refused = denied}, {.region = "b", .refused = denied}};
   EXPECT_EQ(RenderText(view, {}),
-            "no quota above 0, and no nodes\n"
             "limits are not known: not allowed\n"
             "    ask for the role\n"
             "what is held is not known: no such project\n"
             "addresses in a are not known: not allowed\n"
             "    ask for the role\n");
+}
+
+TEST(QuotaView, WhatIsNotKnownIsNotCalledNone) {
+  Quota view{.project = "lab"};
+  EXPECT_EQ(RenderText(view, {}), "no quota above 0, and no nodes\n");
+  view.answer.no_limits = base::NotFound("gone");
+  EXPECT_EQ(RenderText(view, {}), "no nodes\nlimits are not known: gone\n");
+  view.answer.no_nodes = base::NotFound("lost");
+  view.answer.no_limits = std::nullopt;
+  EXPECT_EQ(RenderText(view, {}), "no quota above 0\nwhat is held is not known: lost\n");
 }
 
 TEST(QuotaView, ManyHoldersFitIntoATerminal) {
@@ -131,6 +140,12 @@ TEST_F(QuotaCommand, WithoutServiceUsageNodesAreShown) {
   EXPECT_EQ(ended.exit_code, 0) << ended.err;
   EXPECT_THAT(ended.out, HasSubstr("v4    spot     us-central2-b      -    16  bobs\n"));
   EXPECT_THAT(ended.out, HasSubstr("limits are not known: this cloud has no Service Usage\n"));
+}
+
+TEST_F(QuotaCommand, IfNothingIsKnownTheRefusalIsTheExitCode) {
+  cloud_.SetReachable(false);
+  EXPECT_EQ(world_.Run({"quota", "--project", "demo"}).exit_code, 75)
+      << "that there is no Service Usage is no failure, but nothing is shown";
 }
 
 TEST_F(QuotaCommand, WhatCannotBeMeantIsRefused) {
