@@ -57,17 +57,41 @@ std::optional<std::int64_t> BytesIn(const Json& point) {
   return base::ParseNumber(base::GetString(value, "int64Value"));
 }
 
-/// Adds the newest point of a series, one for each storage class of a bucket.
-void AddSeries(const Json& series, Sizes& sizes) {
+/// What a bucket held at the newest time that was measured.
+struct Measured {
+  base::TimePoint at = {};
+  std::int64_t bytes = 0;
+};
+using Measures = std::map<std::string, Measured>;
+
+base::TimePoint TimeOf(const Json& point) {
+  const auto time =
+      base::ParseRfc3339(base::GetString(base::GetMember(point, "interval"), "endTime"));
+  return time.ok() ? *time : base::TimePoint{};
+}
+
+/// Adds the newest point of a series, one for each storage class of a bucket. A class that the
+/// bucket has no longer ended at an earlier time: its objects are in another one now, or gone.
+void AddSeries(const Json& series, Measures& measures) {
   const Json& resource = base::GetMember(series, "resource");
   const std::string bucket = base::GetString(base::GetMember(resource, "labels"), "bucket_name");
   const Json& points = base::GetMember(series, "points");
   if (bucket.empty() || !points.is_array() || points.empty()) return;
   const auto bytes = BytesIn(points[0]);  // the newest comes first
   if (!bytes) return;
-  std::int64_t& sum = sizes[bucket];
+  const Measured newest{.at = TimeOf(points[0])};
+  Measured& measured = measures.try_emplace(bucket, newest).first->second;
+  if (newest.at < measured.at) return;
+  if (newest.at > measured.at) measured = newest;
+  std::int64_t& sum = measured.bytes;
   const bool fits = *bytes <= std::numeric_limits<std::int64_t>::max() - sum;
   sum = fits ? sum + *bytes : std::numeric_limits<std::int64_t>::max();
+}
+
+Sizes SizesIn(const Measures& measures) {
+  Sizes sizes;
+  for (const auto& [bucket, measured] : measures) sizes[bucket] = measured.bytes;
+  return sizes;
 }
 
 std::string SizesQuery(base::TimePoint now) {
@@ -125,7 +149,7 @@ BucketSizes::BucketSizes(std::unique_ptr<http::Transport> transport, std::string
 
 base::Task<Result<Sizes>> BucketSizes::OfProject(std::string project, base::TimePoint now) {
   const std::string path = "/v3/projects/" + http::PercentEncode(project) + "/timeSeries";
-  Sizes sizes;
+  Measures measures;
   std::string page;
   for (int i = 0; i < kMostBucketPages; ++i) {
     http::Request request{.url = endpoint_ + path + SizesQuery(now) + AndPage(page),
@@ -133,9 +157,9 @@ base::Task<Result<Sizes>> BucketSizes::OfProject(std::string project, base::Time
     JM_CO_ASSIGN_OR_RETURN(const Json body, co_await AskService(transport_.get(), &kMonitoring,
                                                                 std::move(request), "GET " + path));
     const Json& list = base::GetMember(body, "timeSeries");
-    for (std::size_t k = 0; list.is_array() && k < list.size(); ++k) AddSeries(list[k], sizes);
+    for (std::size_t k = 0; list.is_array() && k < list.size(); ++k) AddSeries(list[k], measures);
     page = base::GetString(body, "nextPageToken");
-    if (page.empty()) co_return sizes;
+    if (page.empty()) co_return SizesIn(measures);
   }
   co_return NotItsAnswer(kMonitoring, "its pages do not end");
 }

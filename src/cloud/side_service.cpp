@@ -1,5 +1,6 @@
 #include "cloud/side_service.hpp"
 
+#include "cloud/error_hints.hpp"
 #include "cloud/identity_for.hpp"
 #include "jobman/auth/auth_transport.hpp"
 #include "jobman/base/json.hpp"
@@ -24,6 +25,11 @@ Result<auth::Identity> SideIdentity(asio::any_io_executor executor, const core::
 }
 
 constexpr int kForbidden = 403;
+
+/// Whether the advice for this error is right for every service; else it is about Cloud TPU.
+bool HasGeneralHint(const base::Error& error) {
+  return error.code == base::Code::kUnauthenticated || error.reason == base::Reason::kRateLimit;
+}
 
 /// The first error's reason. These older APIs say 403 of what is no refusal, too. Source: Compute
 /// Engine and Cloud Storage documentation, "HTTP status and error codes".
@@ -79,7 +85,10 @@ base::Error ErrorOf(const SideService& service, const http::Response& response) 
     error.reason = base::Reason::kRateLimit;
   }
   if (word == "accessNotConfigured") error.reason = base::Reason::kApiDisabled;
-  if (!IsAboutCredentials(response)) error.hint = {};  // of the Cloud TPU API
+  if (!IsAboutCredentials(response)) {
+    error.hint = HasGeneralHint(error) ? HintFor(error.code, error.reason, About::kNothingElse, {})
+                                       : std::string();
+  }
   error.message = base::ReplaceAll(error.message, "the Cloud TPU API", service.name);
   return error;
 }

@@ -37,7 +37,8 @@ Result<std::unique_ptr<http::Transport>> TransportTo(asio::any_io_executor execu
 /// server knows whose they are.
 Result<std::string> AccountOf(asio::any_io_executor executor, const core::CloudSpec& spec,
                               const std::string& endpoint, const auth::Env& env);
-/// ErrorFromResponse() without the advice about Cloud TPU.
+/// ErrorFromResponse() without the advice about Cloud TPU. What helps against refused credentials
+/// and a rate limit is the same for every service, and remains.
 base::Error ErrorOf(const SideService& service, const http::Response& response);
 /// That the answer is none of the service's; kUnavailable, as a proxy may have answered.
 base::Error NotItsAnswer(const SideService& service, const std::string& why);

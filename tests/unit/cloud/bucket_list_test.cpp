@@ -82,11 +82,38 @@ TEST_F(BucketListTest, SizesAreTheNewestPointsOfAllClasses) {
   EXPECT_THAT(url, HasSubstr("interval.endTime=2026-01-01T12%3A00%3A00.000Z"));
 }
 
+TEST_F(BucketListTest, OfABucketOnlyTheNewestTimeCounts) {
+  const auto series = [](const std::string& bucket, const std::string& time, int bytes) {
+    return R"({"resource": {"labels": {"bucket_name": ")" + bucket +
+           R"("}}, "points": [{"interval": {"endTime": ")" + time +
+           R"("}, "value": {"int64Value": ")" + std::to_string(bytes) + R"("}}]})";
+  };
+  const std::string yesterday = "2025-12-31T12:00:00Z";
+  const std::string today = "2026-01-01T12:00:00Z";
+  const std::string first = series("moved", yesterday, 100) + "," + series("moved", today, 60) +
+                            "," + series("kept", yesterday, 7);
+  const std::string second = series("moved", yesterday, 1) + "," + series("moved", today, 40);
+  script->Answer(200, R"({"nextPageToken": "2", "timeSeries": [)" + first + "]}");
+  script->Answer(200, R"({"timeSeries": [)" + second + "]}");
+  const auto found = loop.Run(sizes.OfProject("lab", {}));
+  ASSERT_TRUE(found.ok()) << found.error().ToString();
+  EXPECT_THAT(*found, ElementsAre(Pair("kept", 7), Pair("moved", 100)))
+      << "what was in a class that has ended is in another one now, or gone";
+}
+
 TEST_F(BucketListTest, WhatIsNoAnswerIsAnError) {
   script->Answer(403, R"({"error": {"code": 403, "message": "no monitoring.timeSeries.list"}})");
   const auto refused = loop.Run(sizes.OfProject("lab", {}));
   EXPECT_EQ(refused.error().code, Code::kPermissionDenied);
   EXPECT_EQ(refused.error().hint, "") << "no advice about TPUs";
+  script->Answer(401, R"({"error": {"code": 401, "message": "Invalid Credentials"}})");
+  const auto stranger = loop.Run(buckets.OfProject("lab"));
+  EXPECT_EQ(stranger.error().code, Code::kUnauthenticated);
+  EXPECT_THAT(stranger.error().hint, HasSubstr("jobman doctor says whose credentials"));
+  script->Answer(429, R"({"error": {"code": 429, "message": "too many queries per minute"}})");
+  const auto fast = loop.Run(sizes.OfProject("lab", {}));
+  EXPECT_EQ(fast.error().reason, base::Reason::kRateLimit);
+  EXPECT_THAT(fast.error().hint, HasSubstr("wait: "));
   for (const char* body : {"<html>", "[]", ""}) {
     script->Answer(200, body);
     EXPECT_EQ(loop.Run(buckets.OfProject("lab")).error().code, Code::kUnavailable) << body;

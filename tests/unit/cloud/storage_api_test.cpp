@@ -98,6 +98,8 @@ TEST_F(StorageApiTest, NotEvery403IsARefusal) {
   };
   EXPECT_EQ(answer("forbidden").reason, base::Reason::kPermission);
   EXPECT_EQ(answer("rateLimitExceeded").reason, base::Reason::kRateLimit);
+  EXPECT_THAT(answer("rateLimitExceeded").hint, HasSubstr("wait: "));
+  EXPECT_EQ(answer("forbidden").hint, "") << "no advice about TPUs";
   EXPECT_EQ(answer("userRateLimitExceeded").code, Code::kResourceExhausted);
   EXPECT_EQ(answer("accessNotConfigured").reason, base::Reason::kApiDisabled);
 }
