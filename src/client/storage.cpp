@@ -1,11 +1,13 @@
 #include "jobman/client/storage.hpp"
 
 #include <algorithm>
+#include <asio/this_coro.hpp>
 #include <map>
 #include <memory>
 #include <tuple>
 #include <utility>
 
+#include "jobman/base/waiters.hpp"
 #include "jobman/client/times.hpp"
 #include "jobman/core/regions.hpp"
 
@@ -17,6 +19,11 @@ using base::Task;
 using Buckets = std::vector<BucketRow>;
 using Sizes = std::map<std::string, std::int64_t>;
 using BucketListPtr = std::shared_ptr<ports::BucketList>;
+
+/// Requests for named buckets under way at a time.
+constexpr int kNamedAtOnce = 8;
+constexpr const char* kListRole = "roles/storage.bucketViewer";
+constexpr const char* kListService = "storage.googleapis.com";
 
 base::Error LacksService(const std::string& what) {
   return {.code = base::Code::kUnimplemented, .message = "this cloud has no " + what};
@@ -40,9 +47,7 @@ std::string BucketNameIn(std::string word) {
 
 Task<Result<Buckets>> FetchAllBuckets(BucketListPtr list, std::string project) {
   auto seen = co_await list->OfProject(project);
-  if (!seen.ok())
-    co_return WithRole(seen.error(), "roles/storage.bucketViewer", "storage.googleapis.com",
-                       project);
+  if (!seen.ok()) co_return WithRole(seen.error(), kListRole, kListService, project);
   Buckets rows;
   for (ports::BucketSeen& bucket : *seen) {
     rows.push_back({.name = bucket.name});
@@ -51,14 +56,60 @@ Task<Result<Buckets>> FetchAllBuckets(BucketListPtr list, std::string project) {
   co_return rows;
 }
 
-Task<Result<Buckets>> FetchNamedBuckets(BucketListPtr list, std::vector<std::string> names) {
-  Buckets rows;
-  for (const std::string& word : names) {
-    rows.push_back({.name = BucketNameIn(word)});
-    auto seen = co_await list->One(rows.back().name);
-    if (seen.ok()) rows.back().seen = *std::move(seen);
-    if (!seen.ok()) rows.back().refused = seen.error();
+/// What the coroutines that look at named buckets share.
+struct NamedBuckets {
+  NamedBuckets(BucketListPtr asked, const StorageQuery& query)
+      : list(std::move(asked)), project(query.project) {
+    for (const std::string& word : query.buckets) rows.push_back({.name = BucketNameIn(word)});
+    left = rows.size();
   }
+  void End() {
+    if (--left == 0) done.WakeAll();
+  }
+  BucketListPtr list;
+  std::string project;
+  Buckets rows = {};
+  std::size_t left = 0;
+  base::Gate gate{kNamedAtOnce};
+  base::Waiters done = {};
+};
+using NamedBucketsPtr = std::shared_ptr<NamedBuckets>;
+
+base::Error WithCureOfBucket(base::Error error, const std::string& project) {
+  if (error.hint.empty() && error.code == base::Code::kNotFound)
+    error.hint = "check the name: gcloud storage buckets list";
+  return WithRole(std::move(error), kListRole, kListService, project);
+}
+
+Task<void> LookAtNamed(NamedBucketsPtr named, std::size_t row) {
+  const auto pass = co_await named->gate.Enter();
+  auto seen = co_await named->list->One(named->rows[row].name);
+  if (seen.ok()) named->rows[row].seen = *std::move(seen);
+  if (!seen.ok()) named->rows[row].refused = WithCureOfBucket(seen.error(), named->project);
+}
+
+Task<base::Status> AwaitNamed(NamedBucketsPtr named) {
+  while (named->left > 0) co_await named->done.Wait();
+  co_return base::Ok();
+}
+
+/// Several at a time, so that one that hangs does not cost the others.
+Task<Buckets> FetchNamedBuckets(BucketListPtr list, StorageQuery query) {
+  const auto named = std::make_shared<NamedBuckets>(list, query);
+  const auto executor = co_await asio::this_coro::executor;
+  const base::CancelScope scope;
+  const std::size_t count = named->rows.size();
+  for (std::size_t row = 0; row < count; ++row) {
+    base::Spawn(executor, scope, LookAtNamed(named, row),
+                [named](bool /*cancelled*/) { named->End(); });
+  }
+  auto all = AwaitNamed(named);
+  std::string what = "Cloud Storage";
+  const auto seen = co_await base::WithTimeout(std::move(all), query.limit, std::move(what));
+  const base::Error unseen = seen.ok() ? base::Internal("not looked at") : seen.error();
+  Buckets rows = named->rows;
+  for (BucketRow& row : rows)
+    if (!row.seen && !row.refused) row.refused = unseen;
   co_return rows;
 }
 
@@ -68,7 +119,7 @@ Task<Result<Buckets>> FetchBuckets(Context context, StorageQuery query) {
                          context.open_bucket_list(context.loop->get_executor(), query.cloud));
   if (!list) co_return LacksService("Cloud Storage");
   if (query.buckets.empty()) co_return co_await FetchAllBuckets(list, query.project);
-  co_return co_await FetchNamedBuckets(list, query.buckets);
+  co_return co_await FetchNamedBuckets(list, query);
 }
 
 Task<Result<Sizes>> FetchSizes(Context context, StorageQuery query) {

@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "jobman/client/context.hpp"
+#include "jobman/client/times.hpp"
 
 namespace jobman::client {
 
@@ -21,7 +22,8 @@ struct BucketRow {
 struct StorageQuery {
   core::CloudSpec cloud = {};
   std::string project = {};
-  std::vector<std::string> buckets = {};  ///< "data" or "gs://data"; empty: all of the project
+  std::vector<std::string> buckets = {};       ///< "data" or "gs://data"; empty: all of the project
+  base::Duration limit = kNamedBucketsAnswer;  ///< for all that are named
 };
 
 struct StorageAnswer {
@@ -32,9 +34,10 @@ struct StorageAnswer {
 };
 
 /// Asks Cloud Storage for the buckets, and Cloud Monitoring for their sizes (of buckets of the
-/// project only), at the same time; each has kStorageAnswer. Named buckets keep their order, and
-/// fail each by itself. A cloud without these services, such as a simulator, is kUnimplemented as
-/// `no_list`.
+/// project only), at the same time; each has kStorageAnswer. Named buckets are
+/// looked at several at a time, keep their order, and fail each by itself, with kDeadlineExceeded
+/// if it was not seen within the limit. A cloud without these services, such as a simulator, is
+/// kUnimplemented as `no_list`.
 base::Task<StorageAnswer> AskStorage(Context context, StorageQuery query);
 
 }  // namespace jobman::client

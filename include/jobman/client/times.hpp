@@ -38,9 +38,11 @@ inline constexpr base::Duration kProjectAnswer = std::chrono::seconds{10};
 /// If the questions before a job is stored take so long, the next file's are left out.
 inline constexpr base::Duration kSlowCloud = std::chrono::seconds{10};
 /// How long each service may take for `quota`.
-inline constexpr base::Duration kQuotaAnswer = std::chrono::seconds{10};
+inline constexpr base::Duration kQuotaAnswer = std::chrono::seconds{8};
 /// How long each service may take for `storage`.
 inline constexpr base::Duration kStorageAnswer = std::chrono::seconds{20};
+/// How long buckets that are named for it may take; what is not seen then does not cost the others.
+inline constexpr base::Duration kNamedBucketsAnswer = std::chrono::seconds{18};
 /// How long the query of `billing` may take.
 inline constexpr base::Duration kBillingAnswer = std::chrono::seconds{60};
 /// Time to send TERM to every host after an interrupt.
@@ -61,6 +63,8 @@ static_assert(kLookAtJobs < kReadJobsAgain, "only a change is worth reading all 
 /// One check of `doctor`, and the answer of an ssh-agent, which is on this machine.
 inline constexpr base::Duration kCheckLimit = std::chrono::seconds{10};
 inline constexpr base::Duration kAgentAnswer = std::chrono::seconds{2};
-static_assert(kQuotaAnswer <= kCheckLimit, "a check of `doctor` asks for quotas, too");
+static_assert(kQuotaAnswer < kCheckLimit,
+              "a check of `doctor` asks for quotas, too, and says which service was silent");
+static_assert(kNamedBucketsAnswer < kStorageAnswer, "what was seen must be kept");
 
 }  // namespace jobman::client

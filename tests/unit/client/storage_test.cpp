@@ -21,6 +21,7 @@ class WrittenBuckets final : public ports::BucketList {
   }
   base::Task<base::Result<ports::BucketSeen>> One(std::string bucket) override {
     asked.push_back(bucket);
+    if (bucket == "hangs") co_await base::Sleep(std::chrono::hours{1});
     if (!buckets.ok()) co_return buckets.error();
     for (const ports::BucketSeen& one : *buckets)
       if (one.name == bucket) co_return one;
@@ -89,6 +90,24 @@ TEST_F(StorageTest, NamedBucketsFailEachByItself) {
   EXPECT_TRUE(answer.rows[0].seen);
   EXPECT_EQ(answer.rows[1].refused->code, base::Code::kNotFound);
   EXPECT_THAT(buckets_->asked, ElementsAre("far", "none"));
+}
+
+TEST_F(StorageTest, ABucketThatHangsDoesNotCostTheOthers) {
+  query_.buckets = {"hangs", "far"};
+  query_.limit = std::chrono::milliseconds{50};
+  const StorageAnswer answer = Ask();
+  EXPECT_FALSE(answer.no_list);
+  ASSERT_EQ(answer.rows.size(), 2U);
+  EXPECT_EQ(answer.rows[0].refused->code, base::Code::kDeadlineExceeded);
+  EXPECT_TRUE(answer.rows[1].seen);
+}
+
+TEST_F(StorageTest, ANamedBucketThatIsRefusedSaysWhatToDo) {
+  query_.buckets = {"none"};
+  EXPECT_THAT(Ask().rows.at(0).refused->hint, HasSubstr("gcloud storage buckets list"));
+  const base::Error denied{.code = base::Code::kPermissionDenied, .message = "not allowed"};
+  buckets_->buckets = denied;
+  EXPECT_THAT(Ask().rows.at(0).refused->hint, HasSubstr("roles/storage.bucketViewer"));
 }
 
 TEST_F(StorageTest, WhatOneServiceRefusesLeavesTheOthers) {
