@@ -1,13 +1,12 @@
 #include "jobman/client/storage.hpp"
 
 #include <algorithm>
-#include <asio/this_coro.hpp>
 #include <map>
 #include <memory>
 #include <tuple>
 #include <utility>
 
-#include "jobman/base/waiters.hpp"
+#include "client/named_buckets.hpp"
 #include "jobman/client/times.hpp"
 #include "jobman/core/regions.hpp"
 
@@ -20,96 +19,20 @@ using Buckets = std::vector<BucketRow>;
 using Sizes = std::map<std::string, std::int64_t>;
 using BucketListPtr = std::shared_ptr<ports::BucketList>;
 
-/// Requests for named buckets under way at a time.
-constexpr int kNamedAtOnce = 8;
-constexpr const char* kListRole = "roles/storage.bucketViewer";
-constexpr const char* kListService = "storage.googleapis.com";
-
 base::Error LacksService(const std::string& what) {
   return {.code = base::Code::kUnimplemented, .message = "this cloud has no " + what};
 }
 
-/// A refusal, with what the user can do about it.
-base::Error WithRole(base::Error error, const std::string& role, const std::string& service,
-                     const std::string& project) {
-  if (!error.hint.empty() || error.code != base::Code::kPermissionDenied) return error;
-  error.hint = "to see it: the role " + role +
-               ", and the API enabled: https://console.cloud.google.com/apis/library/" + service +
-               "?project=" + project;
-  return error;
-}
-
-std::string BucketNameIn(std::string word) {
-  constexpr std::string_view kScheme = "gs://";
-  if (word.starts_with(kScheme)) word.erase(0, kScheme.size());
-  return word.substr(0, word.find('/'));
-}
-
 Task<Result<Buckets>> FetchAllBuckets(BucketListPtr list, std::string project) {
   auto seen = co_await list->OfProject(project);
-  if (!seen.ok()) co_return WithRole(seen.error(), kListRole, kListService, project);
+  if (!seen.ok())
+    co_return WithBucketRole(seen.error(), "roles/storage.bucketViewer", "storage.googleapis.com",
+                             project);
   Buckets rows;
   for (ports::BucketSeen& bucket : *seen) {
     rows.push_back({.name = bucket.name});
     rows.back().seen = std::move(bucket);
   }
-  co_return rows;
-}
-
-/// What the coroutines that look at named buckets share.
-struct NamedBuckets {
-  NamedBuckets(BucketListPtr asked, const StorageQuery& query)
-      : list(std::move(asked)), project(query.project) {
-    for (const std::string& word : query.buckets) rows.push_back({.name = BucketNameIn(word)});
-    left = rows.size();
-  }
-  void End() {
-    if (--left == 0) done.WakeAll();
-  }
-  BucketListPtr list;
-  std::string project;
-  Buckets rows = {};
-  std::size_t left = 0;
-  base::Gate gate{kNamedAtOnce};
-  base::Waiters done = {};
-};
-using NamedBucketsPtr = std::shared_ptr<NamedBuckets>;
-
-base::Error WithCureOfBucket(base::Error error, const std::string& project) {
-  if (error.hint.empty() && error.code == base::Code::kNotFound)
-    error.hint = "check the name: gcloud storage buckets list";
-  return WithRole(std::move(error), kListRole, kListService, project);
-}
-
-Task<void> LookAtNamed(NamedBucketsPtr named, std::size_t row) {
-  const auto pass = co_await named->gate.Enter();
-  auto seen = co_await named->list->One(named->rows[row].name);
-  if (seen.ok()) named->rows[row].seen = *std::move(seen);
-  if (!seen.ok()) named->rows[row].refused = WithCureOfBucket(seen.error(), named->project);
-}
-
-Task<base::Status> AwaitNamed(NamedBucketsPtr named) {
-  while (named->left > 0) co_await named->done.Wait();
-  co_return base::Ok();
-}
-
-/// Several at a time, so that one that hangs does not cost the others.
-Task<Buckets> FetchNamedBuckets(BucketListPtr list, StorageQuery query) {
-  const auto named = std::make_shared<NamedBuckets>(list, query);
-  const auto executor = co_await asio::this_coro::executor;
-  const base::CancelScope scope;
-  const std::size_t count = named->rows.size();
-  for (std::size_t row = 0; row < count; ++row) {
-    base::Spawn(executor, scope, LookAtNamed(named, row),
-                [named](bool /*cancelled*/) { named->End(); });
-  }
-  auto all = AwaitNamed(named);
-  std::string what = "Cloud Storage";
-  const auto seen = co_await base::WithTimeout(std::move(all), query.limit, std::move(what));
-  const base::Error unseen = seen.ok() ? base::Internal("not looked at") : seen.error();
-  Buckets rows = named->rows;
-  for (BucketRow& row : rows)
-    if (!row.seen && !row.refused) row.refused = unseen;
   co_return rows;
 }
 
@@ -129,8 +52,8 @@ Task<Result<Sizes>> FetchSizes(Context context, StorageQuery query) {
   if (!api) co_return LacksService("Cloud Monitoring");
   auto sizes = co_await api->OfProject(query.project, context.Now());
   if (sizes.ok()) co_return sizes;
-  co_return WithRole(sizes.error(), "roles/monitoring.viewer", "monitoring.googleapis.com",
-                     query.project);
+  co_return WithBucketRole(sizes.error(), "roles/monitoring.viewer", "monitoring.googleapis.com",
+                           query.project);
 }
 
 /// Where jobs are that need their data near.

@@ -34,10 +34,10 @@ struct StorageAnswer {
 };
 
 /// Asks Cloud Storage for the buckets, and Cloud Monitoring for their sizes (of buckets of the
-/// project only), at the same time; each has kStorageAnswer. Named buckets are
-/// looked at several at a time, keep their order, and fail each by itself, with kDeadlineExceeded
-/// if it was not seen within the limit. A cloud without these services, such as a simulator, is
-/// kUnimplemented as `no_list`.
+/// project only), at the same time; each has kStorageAnswer. Named buckets are looked at several at
+/// a time, keep their order, and fail each by itself, with kDeadlineExceeded if it was not seen
+/// within the limit. A cloud without these services, such as a simulator, is kUnimplemented as
+/// `no_list`.
 base::Task<StorageAnswer> AskStorage(Context context, StorageQuery query);
 
 }  // namespace jobman::client
