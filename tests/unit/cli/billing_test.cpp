@@ -149,7 +149,7 @@ TEST_F(BillingCommand, AQueryThatIsTooLargeSaysWhatToDo) {
   billing_->answer = base::Error{.code = base::Code::kOutOfRange, .message = "too many bytes"};
   const auto large = world_.Run({"billing", "--project", "lab", "--table", "lab.bills.export"});
   EXPECT_THAT(large.err, HasSubstr("lab.bills.export: too many bytes"));
-  EXPECT_THAT(large.err, HasSubstr("holds fewer days"));
+  EXPECT_THAT(large.err, HasSubstr("gcp_billing_export_..."));
   billing_->answer = base::Error{.code = base::Code::kDeadlineExceeded, .message = "it still runs"};
   const auto late = world_.Run({"billing", "--project", "lab", "--table", "lab.bills.export"});
   EXPECT_THAT(late.err, HasSubstr("lab.bills.export: it still runs"));
