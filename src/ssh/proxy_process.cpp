@@ -55,11 +55,24 @@ Result<Ends> MakeErrorPipe() {
   return ends;
 }
 
+/// What OpenSSH's client says of a proxy of its own that has hung up: two lines, of which the
+/// second names no address. Source: OpenSSH 9, seen with a ProxyCommand that ends.
+constexpr std::string_view kProxyEnded = "UNKNOWN port 65535";
+constexpr std::string_view kNoGreeting = "kex_exchange_identification:";
+
+/// Adds a line, but of a hop that only misses the one before it the words of that one stay the
+/// last.
+void AddLine(std::vector<std::string>& lines, std::string_view line) {
+  const bool is_echo = base::Contains(line, kProxyEnded);
+  if (is_echo && std::ssize(lines) > 1 && lines.back().starts_with(kNoGreeting)) lines.pop_back();
+  if (!is_echo || lines.empty()) lines.emplace_back(line);
+}
+
 /// The last lines that are not empty.
 std::string LastLines(const std::string& text) {
   std::vector<std::string> lines;
   for (const std::string& line : base::Split(text, '\n')) {
-    if (const auto words = base::Trim(line); !words.empty()) lines.emplace_back(words);
+    if (const auto words = base::Trim(line); !words.empty()) AddLine(lines, words);
   }
   if (std::ssize(lines) > kLastLines) lines.erase(lines.begin(), lines.end() - kLastLines);
   return base::Shorten(base::Join(lines, "; "), kLongestWords);
@@ -93,8 +106,9 @@ Result<std::shared_ptr<ProxyProcess>> ProxyProcess::Start(asio::any_io_executor 
   JM_ASSIGN_OR_RETURN(Ends errors, MakeErrorPipe());
   const base::Stdio stdio{
       .in = ends.theirs.get(), .out = ends.theirs.get(), .err = errors.theirs.get()};
+  // A session of its own: on our terminal it could ask, and would be stopped by that.
   JM_ASSIGN_OR_RETURN(const pid_t pid, base::StartProcess({"/bin/sh", "-c", "exec " + command},
-                                                          stdio, base::ProcessGroup::kOwn));
+                                                          stdio, base::ProcessGroup::kOwnSession));
   auto tail = std::make_shared<Tail>(executor, std::move(errors.ours));
   const std::shared_ptr<ProxyProcess> process(
       new ProxyProcess(pid, std::move(ends.ours), std::move(tail)));

@@ -12,8 +12,8 @@
 namespace jobman::ssh {
 
 /// A proxy command that runs: its standard input and output are a connection to a host. It leads a
-/// process group of its own, which ends with the object. Its standard error is read all the time,
-/// and the end of it kept. On the loop's thread.
+/// session and a process group of its own, without a terminal; the group ends with the object. Its
+/// standard error is read all the time, and the end of it kept. On the loop's thread.
 class ProxyProcess {
  public:
   /// Runs `command` in a shell, as OpenSSH does: "exec COMMAND".

@@ -18,27 +18,36 @@ bool IsAddressSign(char c) {
          c == '-' || c == '_' || c == ':';  // IPv6
 }
 
-std::string HopText(const core::JumpHost& jump, bool with_port) {
-  const bool v6 = base::Contains(jump.host, ":");
-  std::string text = jump.user.empty() ? "" : jump.user + "@";
-  text += v6 && with_port ? "[" + jump.host + "]" : jump.host;
-  return with_port && jump.port != 0 ? text + ":" + std::to_string(jump.port) : text;
+/// For the client that is given the command as ProxyCommand: where it connects itself, after its
+/// own ssh_config(5) has replaced an alias.
+constexpr const char* kNextHop = "[%h]:%p";
+
+std::string NameOf(const core::JumpHost& jump) {
+  return jump.user.empty() ? jump.host : jump.user + "@" + jump.host;
 }
 
-/// The last hop forwards its standard input and output to the host; those before it are the
-/// client's own affair.
+/// The client that logs in to `jump`, by way of `proxy` if that is not empty, and forwards its
+/// standard input and output to `to`.
+std::string HopCommand(const core::JumpHost& jump, const std::string& proxy,
+                       const std::string& to) {
+  std::vector<std::string> words = {"ssh", "-o", "BatchMode=yes"};
+  if (!proxy.empty())
+    words.insert(words.end(), {"-o", "ProxyCommand=" + proxy, "-o", "ProxyUseFdpass=no"});
+  if (jump.port != 0) words.insert(words.end(), {"-p", std::to_string(jump.port)});
+  words.insert(words.end(), {"-W", to, "--", NameOf(jump)});
+  return base::ShellJoin(words);
+}
+
+/// One client per hop, each the proxy of the next: those that -J starts would ask questions. Each
+/// client replaces the tokens of its own proxy only, so those further in are doubled.
 base::Result<std::string> JumpCommand(const ports::HostTarget& target) {
   JM_ASSIGN_OR_RETURN(auto jumps, core::ParseJumpHosts(target.proxy_jump));
   const core::JumpHost last = jumps.back();
   jumps.pop_back();
-  std::vector<std::string> words = {"ssh", "-o", "BatchMode=yes"};
-  std::vector<std::string> before;
-  for (const core::JumpHost& jump : jumps) before.push_back(HopText(jump, true));
-  if (!before.empty()) words.insert(words.end(), {"-J", base::Join(before, ",")});
-  if (last.port != 0) words.insert(words.end(), {"-p", std::to_string(last.port)});
-  const std::string to = fmt::format("[{}]:{}", target.address, target.port);
-  words.insert(words.end(), {"-W", to, "--", HopText(last, false)});
-  return base::ShellJoin(words);
+  std::string proxy;
+  for (const core::JumpHost& jump : jumps)
+    proxy = HopCommand(jump, base::ReplaceAll(proxy, "%", "%%"), kNextHop);
+  return HopCommand(last, proxy, fmt::format("[{}]:{}", target.address, target.port));
 }
 
 /// It counts as a host that cannot be reached yet.

@@ -15,8 +15,8 @@ std::string EndpointOf(const ports::HostTarget& target);
 base::Status CheckAddress(const std::string& address);
 
 /// For a target that has a proxy: the command for a shell whose standard input and output are the
-/// connection. A jump is a hop of the OpenSSH client, by the user's own ssh_config(5) and
-/// known_hosts; it asks nothing, since nobody may be there.
+/// connection. Each jump is a hop of the OpenSSH client, by the user's own ssh_config(5)
+/// and known_hosts; none asks anything, since nobody may be there.
 /// kUnavailable with kHostRefused without the name that %n stands for.
 base::Result<std::string> ProxyCommandOf(const ports::HostTarget& target);
 

@@ -24,7 +24,7 @@ struct Stdio {
 enum class ProcessGroup {
   kShared,      ///< signals to our group: Ctrl-C on the terminal
   kOwn,         ///< none; it can be killed together with what it starts
-  kOwnSession,  ///< none, and no hangup of the terminal
+  kOwnSession,  ///< as kOwn, and no terminal: it can neither ask there nor be hung up
 };
 
 /// Starts `argv`, found on PATH, with default signal handling, no signal blocked and only `stdio`

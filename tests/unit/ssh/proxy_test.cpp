@@ -3,8 +3,10 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 #include <signal.h>
+#include <unistd.h>
 
 #include <cstdlib>
+#include <vector>
 
 #include "jobman/base/strings.hpp"
 #include "jobman/ssh/openssh.hpp"
@@ -79,8 +81,9 @@ class ProxyTest : public HostShellTest {
     EXPECT_TRUE(base::WriteFileAtomic(dir.path / "config", config).ok());
     const base::Path bin = dir.path / "bin";
     EXPECT_TRUE(base::EnsureDir(bin).ok());
-    const std::string text =
-        "#!/bin/sh\nexec /usr/bin/ssh -F " + (dir.path / "config").string() + " \"$@\"\n";
+    const std::string text = "#!/bin/sh\nprintf '%s\\n' \"$*\" >> " +
+                             (dir.path / "calls").string() + "\nexec /usr/bin/ssh -F " +
+                             (dir.path / "config").string() + " \"$@\"\n";
     EXPECT_TRUE(base::WriteFileAtomic(bin / "ssh", text).ok());
     std::filesystem::permissions(bin / "ssh", std::filesystem::perms::owner_all);
     path = getenv("PATH");
@@ -149,7 +152,7 @@ TEST_F(ProxyTest, ItEndsWithItsSession) {
   ASSERT_TRUE(IsLeft(pid));
   shell.Drop(target);
   EXPECT_TRUE(TurnUntil([&] { return shell.sessions() == 0; }));
-  EXPECT_FALSE(IsLeft(pid));
+  EXPECT_TRUE(TurnUntil([&] { return !IsLeft(pid); }));
 }
 
 TEST_F(ProxyTest, OneThatDiesBreaksTheSessionAndTheNextCallHasANewOne) {
@@ -181,6 +184,11 @@ TEST_F(ProxyTest, ASilentOtherSideIsNoticed) {
   EXPECT_TRUE(TurnUntil([&] { return !IsLeft(Pid()); })) << "ended, though it was stopped";
 }
 
+TEST_F(ProxyTest, ItHasNoTerminalToAskOn) {
+  ASSERT_TRUE(Run(target, "true").result.ok());
+  EXPECT_EQ(getsid(Pid()), Pid());
+}
+
 TEST_F(ProxyTest, OneThatHangsIsEnded) {
   const base::Error error =
       Fail(Script("hang", "echo waiting >&2\nsleep 600 &\necho $! > child\necho $$ > pid\nwait\n"),
@@ -190,7 +198,7 @@ TEST_F(ProxyTest, OneThatHangsIsEnded) {
               AllOf(HasSubstr("no answer within "), HasSubstr("(it still runs: waiting)")));
   EXPECT_THAT(error.hint, HasSubstr("run it by hand"));
   ASSERT_GT(Pid(), 0);
-  EXPECT_FALSE(IsLeft(Pid()));
+  EXPECT_TRUE(TurnUntil([&] { return !IsLeft(Pid()); }));
   const auto child = static_cast<pid_t>(base::ParseNumber(Noted("child")).value_or(0));
   ASSERT_GT(child, 0);
   EXPECT_TRUE(TurnUntil([&] { return !IsLeft(child); })) << "and what it has started";
@@ -288,19 +296,52 @@ TEST_F(ProxyTest, AJumpHostThatCannotReachTheHostSaysSo) {
   EXPECT_THAT(ran.result.error().message, HasSubstr("Connection refused"));
 }
 
-TEST_F(ProxyTest, SeveralJumpHostsAreTakenInOrder) {
-  const TestSshd first, second;
-  const std::string config = ConfigOf(first);
-  const ports::HostTarget at = second.Target();
-  const std::string line = fmt::format("[{}]:{} {}\n", at.address, at.port, second.HostKey());
-  EXPECT_TRUE(
-      base::WriteFileAtomic(dir.path / "jump_hosts", Noted("jump_hosts") + "\n" + line).ok());
-  ConfigureClient(config + "IdentityFile " + at.private_key + "\n");
-  target.proxy_command.clear();
-  target.proxy_jump = JumpOf(first) + "," + JumpOf(second);
+/// Three jump hosts, the second by an alias of the client's configuration.
+class ManyJumpsTest : public ProxyTest {
+ protected:
+  void SetUp() override {
+    ProxyTest::SetUp();
+    if (IsSkipped()) return;
+    for (int i = 0; i < 3; ++i) jumps.push_back(std::make_unique<TestSshd>());
+    std::string config = ConfigOf(*jumps[0]);
+    for (const auto& jump : jumps) config += "IdentityFile " + jump->Target().private_key + "\n";
+    const ports::HostTarget at = jumps[1]->Target();
+    config += fmt::format("Host inner\nHostName {}\nPort {}\n", at.address, at.port);
+    ConfigureClient(config);
+    KnowFrom(0);
+    target.proxy_command.clear();
+    target.proxy_jump = JumpOf(*jumps[0]) + ",inner," + JumpOf(*jumps[2]);
+  }
+  /// The client knows the keys of this jump host and of those after it.
+  void KnowFrom(std::size_t begin) const {
+    std::string lines;
+    for (std::size_t i = begin; i < jumps.size(); ++i) {
+      const ports::HostTarget at = jumps[i]->Target();
+      lines += fmt::format("[{}]:{} {}\n", at.address, at.port, jumps[i]->HostKey());
+    }
+    EXPECT_TRUE(base::WriteFileAtomic(dir.path / "jump_hosts", lines).ok());
+  }
+  std::vector<std::unique_ptr<TestSshd>> jumps;
+};
+
+TEST_F(ManyJumpsTest, AreTakenInOrder) {
   const Ran ran = Run(target, "echo there");
   ASSERT_TRUE(ran.result.ok()) << ran.result.error().ToString();
   EXPECT_EQ(ran.out, "there\n");
+  auto words = OpenSshArguments(target, known.Find(target.identity), dir.path / "known hosts");
+  ASSERT_TRUE(words.ok()) << words.error().ToString();
+  words->push_back("exit 9");
+  EXPECT_EQ(RunProgram(*words), 9) << "the user's own client goes the same way";
+}
+
+TEST_F(ManyJumpsTest, NoneAsksAnything) {
+  KnowFrom(1);
+  const Ran ran = Run(target, "true");
+  ASSERT_FALSE(ran.result.ok());
+  EXPECT_THAT(ran.result.error().message, HasSubstr("Host key verification failed"));
+  const auto calls = base::Split(Noted("calls"), '\n');
+  EXPECT_EQ(calls.size(), 3u) << "a client per hop";
+  EXPECT_THAT(calls, testing::Each(testing::StartsWith("-o BatchMode=yes ")));
 }
 
 TEST_F(ProxyTest, TheOpenSshClientGoesTheSameWay) {
