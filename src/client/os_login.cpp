@@ -2,6 +2,7 @@
 
 #include <utility>
 
+#include "jobman/core/ssh_way.hpp"
 #include "jobman/ssh/keys.hpp"
 
 namespace jobman::client {
@@ -11,6 +12,14 @@ base::Error NoOsLogin() {
   return {.code = base::Code::kFailedPrecondition,
           .message = "ssh.os_login: this cloud has no OS Login",
           .hint = "leave it out: without it, the hosts get the job's key by their metadata"};
+}
+
+/// Programs and shells are given it.
+base::Status CheckName(const std::string& user) {
+  if (core::IsPlainWord(user)) return base::Ok();
+  return base::InvalidArgument(
+      "ssh.os_login: OS Login answered with \"" + user + "\", which is not a login name",
+      "see the account's own: gcloud compute os-login describe-profile");
 }
 
 }  // namespace
@@ -27,6 +36,7 @@ base::Task<base::Result<std::string>> LetKeyIn(Context context, core::JobSpec* s
   JM_CO_ASSIGN_OR_RETURN(key.line, ssh::PublicKeyLine(spec->ssh.private_key));
   auto login = co_await logins->ImportKey(std::move(key));
   if (!login.ok()) co_return std::move(login).error().With("ssh.os_login");
+  JM_CO_TRY(CheckName(login->user));
   spec->ssh.user = login->user;
   co_return "OS Login: the job's key is in the login profile of " + login->account +
       "; hosts log it in as " + login->user;

@@ -15,11 +15,6 @@ bool IsNameSign(char c) {
          kSigns.find(c) != std::string_view::npos;
 }
 
-/// No option, and nothing that a shell reads.
-bool IsPlainWord(std::string_view word) {
-  return !word.empty() && word.front() != '-' && std::all_of(word.begin(), word.end(), IsNameSign);
-}
-
 bool IsIpv6(std::string_view text) {
   return base::Contains(text, ":") &&
          text.find_first_not_of("0123456789abcdefABCDEF:.") == text.npos;
@@ -68,6 +63,10 @@ base::Error BadToken(std::string_view token) {
 }
 
 }  // namespace
+
+bool IsPlainWord(std::string_view word) {
+  return !word.empty() && word.front() != '-' && std::all_of(word.begin(), word.end(), IsNameSign);
+}
 
 base::Result<std::vector<JumpHost>> ParseJumpHosts(std::string_view text) {
   std::vector<JumpHost> jumps;

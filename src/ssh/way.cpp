@@ -22,7 +22,7 @@ bool IsAddressSign(char c) {
 /// own ssh_config(5) has replaced an alias.
 constexpr const char* kNextHop = "[%h]:%p";
 
-std::string NameOf(const core::JumpHost& jump) {
+std::string JumpName(const core::JumpHost& jump) {
   return jump.user.empty() ? jump.host : jump.user + "@" + jump.host;
 }
 
@@ -34,7 +34,7 @@ std::string HopCommand(const core::JumpHost& jump, const std::string& proxy,
   if (!proxy.empty())
     words.insert(words.end(), {"-o", "ProxyCommand=" + proxy, "-o", "ProxyUseFdpass=no"});
   if (jump.port != 0) words.insert(words.end(), {"-p", std::to_string(jump.port)});
-  words.insert(words.end(), {"-W", to, "--", NameOf(jump)});
+  words.insert(words.end(), {"-W", to, "--", JumpName(jump)});
   return base::ShellJoin(words);
 }
 
@@ -48,6 +48,14 @@ base::Result<std::string> JumpCommand(const ports::HostTarget& target) {
   for (const core::JumpHost& jump : jumps)
     proxy = HopCommand(jump, base::ReplaceAll(proxy, "%", "%%"), kNextHop);
   return HopCommand(last, proxy, fmt::format("[{}]:{}", target.address, target.port));
+}
+
+/// OS Login may have named it, and a shell reads it as %r.
+base::Status CheckUser(const std::string& user) {
+  if (core::IsPlainWord(user)) return base::Ok();
+  return base::InvalidArgument(
+      "\"" + user + "\" is not a login name that a proxy command can take",
+      "letters, digits, -, _ and . only, and no - in front: see ssh.user and ssh.os_login");
 }
 
 /// It counts as a host that cannot be reached yet.
@@ -77,6 +85,7 @@ base::Status CheckAddress(const std::string& address) {
 
 base::Result<std::string> ProxyCommandOf(const ports::HostTarget& target) {
   JM_TRY(CheckAddress(target.address));
+  JM_TRY(CheckUser(target.user));
   if (!target.proxy_jump.empty()) return JumpCommand(target);
   if (core::NamesVm(target.proxy_command)) {
     if (target.vm_name.empty()) return NoName(target);

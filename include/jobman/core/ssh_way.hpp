@@ -8,6 +8,10 @@
 
 namespace jobman::core {
 
+/// Whether a login name or the name of a host is neither an option nor anything that a shell reads:
+/// letters, digits, '.', '_' and '-', which does not come first.
+bool IsPlainWord(std::string_view word);
+
 /// A hop on the way to a host: one item of `ssh.proxy_jump`.
 struct JumpHost {
   std::string user = {};  ///< empty: what the OpenSSH client takes

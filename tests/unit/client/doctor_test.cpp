@@ -358,6 +358,7 @@ TEST_F(DoctorTest, AHostIsReachedThroughItsProxyOrNot) {
   job.slice->hosts[0].internal = "127.0.0.1";
   job.spec.ssh.address = core::AddressChoice::kInternal;
   job.spec.ssh.proxy_command = "printf 'SSH-2.0-x\\r\\n'";
+  job.spec.ssh.user = "ada";
   job.attempt = 1;
   job = Put(job);
   EXPECT_THAT(Find("host").found,

@@ -74,6 +74,16 @@ TEST_F(OsLoginTest, OtherJobsImportNothing) {
   EXPECT_THAT(profile_->keys, SizeIs(0));
 }
 
+TEST_F(OsLoginTest, ANameThatAShellCouldMisreadIsRefused) {
+  for (const std::string user : {"$(touch mark)", "-oProxyCommand=x", "", "a b"}) {
+    profile_->login = ports::ImportedLogin{.account = "bot@lab.example", .user = user};
+    const auto refused = Check();
+    ASSERT_FALSE(refused.ok()) << user;
+    EXPECT_THAT(refused.error().message, HasSubstr("\"" + user + "\", which is not a login name"));
+    EXPECT_THAT(refused.error().hint, HasSubstr("gcloud compute os-login describe-profile"));
+  }
+}
+
 TEST_F(OsLoginTest, AJobThatCouldNotLogInIsNotCreated) {
   profile_->login = base::Error{.code = base::Code::kPermissionDenied, .message = "not allowed"};
   const auto refused = Check();

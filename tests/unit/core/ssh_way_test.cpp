@@ -51,6 +51,13 @@ TEST(SshWay, JumpHostsAreRead) {
   EXPECT_EQ((*jumps)[3].user, "eve");
 }
 
+TEST(SshWay, APlainWordSaysNothingToAShell) {
+  for (const std::string word : {"ada", "sa_117", "ada_lab.example-org", "A"})
+    EXPECT_TRUE(IsPlainWord(word)) << word;
+  for (const std::string word : {"", "-l", "a b", "$(x)", "a;b", "a'b", "a@b", "a\n", "`x`"})
+    EXPECT_FALSE(IsPlainWord(word)) << word;
+}
+
 TEST(SshWay, WhatIsNoJumpHostIsRefused) {
   for (const std::string text :
        {"",       ",",       "a,",     "-oProxyCommand=x", "a b", "$(x)", "a;b",   "@a",   "u@",

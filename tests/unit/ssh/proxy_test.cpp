@@ -244,6 +244,17 @@ TEST_F(ProxyTest, NoShellReadsAnAddressThatIsNone) {
   EXPECT_FALSE(std::filesystem::exists(dir.path / "mark"));
 }
 
+TEST_F(ProxyTest, NoShellReadsALoginNameThatIsNone) {
+  for (const std::string& user :
+       {"$(touch " + (dir.path / "mark").string() + ")", std::string("-l"), std::string()}) {
+    target.user = user;
+    const Ran ran = Run(target, "true");
+    ASSERT_FALSE(ran.result.ok()) << user;
+    EXPECT_EQ(ran.result.error().code, base::Code::kInvalidArgument);
+  }
+  EXPECT_FALSE(std::filesystem::exists(dir.path / "mark"));
+}
+
 TEST_F(ProxyTest, AVmWithoutANameIsNotReachedByIt) {
   target.proxy_command = Script("named", "echo $1 > name\n") + " %n";
   const Ran ran = Run(target, "true");
