@@ -124,6 +124,23 @@ std::string FirewallCure(const core::Job& job, int port) {
       network, port, tpu.project, port);
 }
 
+base::Task<base::Result<std::string>> NameOfVm(Context context, core::Job job) {
+  Vouching vouching(context);
+  const core::HostPosition first = core::PositionOf(*job.slice, 0);
+  co_return co_await vouching.NameOf(job, first);
+}
+
+/// Whether the way to host 0 leads to an SSH server. The cloud and the proxy have kCheckLimit each.
+base::Task<base::Status> FollowProxy(Context context, core::Job job, ports::HostTarget target) {
+  if (core::NamesVm(target.proxy_command)) {
+    auto asked = NameOfVm(context, job);
+    std::string what = "asking the cloud for the name of its VM";
+    JM_CO_ASSIGN_OR_RETURN(
+        target.vm_name, co_await base::WithTimeout(std::move(asked), kCheckLimit, std::move(what)));
+  }
+  co_return co_await ssh::TryProxy(target, kCheckLimit);
+}
+
 }  // namespace
 
 base::Task<Finding> CheckKey(CheckupPtr checkup, std::string name) {
@@ -155,10 +172,7 @@ base::Task<Finding> CheckHost(CheckupPtr checkup, std::string name) {
   const std::string what =
       fmt::format("{}:{}, host 0 of job {}", target->address, target->port, job->name);
   if (ports::HasProxy(*target)) {
-    Vouching vouching(context);
-    ports::HostTarget named = *target;
-    if (core::NamesVm(named.proxy_command)) named = co_await vouching.Complete(*job, 0, named);
-    auto led = co_await ssh::TryProxy(named, kCheckLimit);
+    auto led = co_await FollowProxy(context, *job, *target);
     if (led.ok()) co_return IsFine(name, what + ", can be reached through its proxy");
     co_return HasFailed(name, std::move(led).error().With(what));
   }

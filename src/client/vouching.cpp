@@ -56,7 +56,6 @@ Task<Vouching::Node> Vouching::Ask(core::Job job, core::HostPosition position) {
   }
 }
 
-/// Empty if it is not known.
 Task<std::string> Vouching::NameOf(core::Job job, core::HostPosition position) {
   if (!names_.contains(position.node_uid) && CheckCloudRuns(context_.paths, job.spec.cloud).ok()) {
     const auto cloud = co_await context_.open_cloud(context_.paths, job.spec.cloud);

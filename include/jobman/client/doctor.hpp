@@ -36,8 +36,8 @@ struct Examination {
 
 /// Looks at all that jobman needs here, everything at once, and changes nothing. `tell` gets each
 /// finding, in one order, as soon as it and those before it are there. No check takes longer than
-/// kCheckLimit, and one that waits for the credentials longer than twice that. If the examination
-/// says why, the context may be without stores.
+/// kCheckLimit, and one that waits first, for the credentials or for the name of a VM, longer than
+/// twice that. If the examination says why, the context may be without stores.
 base::Task<std::vector<Finding>> Diagnose(Context context, Probes probes, Examination about,
                                           std::function<void(const Finding&)> tell);
 

@@ -19,6 +19,8 @@ class Vouching {
   /// of that host, or without them and why: then only its pinned key is accepted or, if the cloud
   /// answered and the job allows it, the first one seen.
   base::Task<ports::HostTarget> Complete(core::Job job, int host, ports::HostTarget target);
+  /// The name of a host's VM, for a proxy command that asks for it; empty if it is not known.
+  base::Task<std::string> NameOf(core::Job job, core::HostPosition position);
   /// What to tell the user of the keys that were pinned on first use since, in the order of hosts.
   base::Task<std::vector<std::string>> FirstUses();
   /// Complete() for all of them. Not from a coroutine.
@@ -38,7 +40,6 @@ class Vouching {
   };
 
   base::Task<Node> Ask(core::Job job, core::HostPosition position);
-  base::Task<std::string> NameOf(core::Job job, core::HostPosition position);
 
   Context context_;
   std::map<std::string, Node> nodes_ = {};                        ///< by uid

@@ -6,6 +6,7 @@
 
 #include <asio/ip/tcp.hpp>
 #include <fstream>
+#include <map>
 
 #include "jobman/ssh/keys.hpp"
 #include "tests/support/silent_agent.hpp"
@@ -36,6 +37,17 @@ class FakeProjects final : public ports::ProjectApi {
   base::Result<Metadatas> metadata = Metadatas{};
   base::Result<std::vector<ports::RegionQuota>> quotas = std::vector<ports::RegionQuota>{};
   std::string asked_region = {};
+};
+
+/// Never tells the names of VMs.
+class SilentNames final : public test::FakeSliceApi {
+ public:
+  using FakeSliceApi::FakeSliceApi;
+  base::Task<base::Result<std::map<int, std::string>>> GetVmNames(core::Place,
+                                                                  std::string) override {
+    co_await base::Sleep(1h);
+    co_return base::NotFound("no name");
+  }
 };
 
 class FakeQuotas final : public ports::QuotaApi {
@@ -369,6 +381,23 @@ TEST_F(DoctorTest, AHostIsReachedThroughItsProxyOrNot) {
   EXPECT_EQ(finding.result, Verdict::kFailed);
   EXPECT_THAT(finding.found, HasSubstr("the proxy command ended before a host answered"));
   EXPECT_THAT(finding.cure, HasSubstr("run it by hand"));
+}
+
+TEST_F(DoctorTest, ACloudThatDoesNotNameTheVmIsGivenUp) {
+  core::Job job = test::WithHosts(test::JobBuilder().Build(), 1);
+  job.slice->hosts[0].internal = "127.0.0.1";
+  job.spec.ssh.address = core::AddressChoice::kInternal;
+  job.spec.ssh.proxy_command = "echo %n";
+  job.spec.ssh.user = "ada";
+  job.attempt = 1;
+  Put(job);
+  SilentNames silent(clock_);
+  client::Context context = Context();
+  context.open_cloud = test::Lend(silent);
+  const auto findings = Await(Diagnose(context, probes_, about_, {}));
+  ASSERT_EQ(findings[10].check, "host");
+  EXPECT_EQ(findings[10].result, Verdict::kFailed);
+  EXPECT_THAT(findings[10].found, HasSubstr("the name of its VM: no answer within 10s"));
 }
 
 TEST_F(DoctorTest, TheStateFolderIsShownWithItsDisk) {
