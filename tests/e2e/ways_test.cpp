@@ -157,7 +157,8 @@ TEST_F(Ways, ThroughAJumpHost) {
   const ports::HostTarget at = jump.Target();
   Trust(jump);
   ConfigureClient("UserKnownHostsFile " + File("jump_hosts").string() +
-                  "\nGlobalKnownHostsFile /dev/null\nIdentityFile " + at.private_key + "\n");
+                  "\nGlobalKnownHostsFile /dev/null\nIdentitiesOnly yes\nIdentityFile " +
+                  at.private_key + "\n");
   Begin(fmt::format("ssh: {{proxy_jump: '{}@{}:{}'}}\n", at.user, at.address, at.port));
   EXPECT_THAT(place_.Jobman({"ssh", "far", "-w", "1", "echo there"}).out, HasSubstr("there"));
 
