@@ -1,5 +1,6 @@
 #include "jobman/base/handle.hpp"
 
+#include <fcntl.h>
 #include <unistd.h>
 
 #include <utility>
@@ -21,6 +22,11 @@ int UniqueFd::Release() {
 void UniqueFd::Reset() {
   // Not repeated on EINTR: Linux has closed the descriptor by then, and another may own its number.
   if (fd_ >= 0) ::close(Release());
+}
+
+UniqueFd MoveUp(UniqueFd fd) {
+  if (!fd || fd.get() > STDERR_FILENO) return fd;
+  return UniqueFd(::fcntl(fd.get(), F_DUPFD_CLOEXEC, STDERR_FILENO + 1));
 }
 
 }  // namespace jobman::base

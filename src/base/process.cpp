@@ -18,6 +18,7 @@
 #include <chrono>
 #include <csignal>
 #include <memory>
+#include <mutex>
 #include <utility>
 
 #include "jobman/base/handle.hpp"
@@ -25,14 +26,27 @@
 namespace jobman::base {
 namespace {
 
-/// Killed children that had not died yet when their owner went on; the next start reaps them.
-std::vector<pid_t>& Orphans() {
-  static std::vector<pid_t> orphans;
-  return orphans;
-}
+/// Killed children that had not died yet when their owner went on; the next start reaps them. The
+/// simulator starts processes on several threads.
+class Orphans {
+ public:
+  void Add(pid_t pid) {
+    const std::lock_guard lock(mutex_);
+    pids_.push_back(pid);
+  }
+  void Reap() {
+    const std::lock_guard lock(mutex_);
+    std::erase_if(pids_, [](pid_t pid) { return ::waitpid(pid, nullptr, WNOHANG) != 0; });
+  }
 
-void ReapOrphans() {
-  std::erase_if(Orphans(), [](pid_t pid) { return ::waitpid(pid, nullptr, WNOHANG) != 0; });
+ private:
+  std::mutex mutex_ = {};
+  std::vector<pid_t> pids_ = {};
+};
+
+Orphans& AllOrphans() {
+  static Orphans orphans;
+  return orphans;
 }
 
 UniqueFd OpenPidFd(pid_t pid) {
@@ -83,13 +97,6 @@ class Child {
   pid_t pid_ = 0;
   UniqueFd pidfd_;
 };
-
-/// Above the standard descriptors, so that passing it to the child as 0, 1 or 2 always duplicates
-/// it.
-UniqueFd MoveUp(UniqueFd fd) {
-  if (!fd || fd.get() > 2) return fd;
-  return UniqueFd(::fcntl(fd.get(), F_DUPFD_CLOEXEC, 3));
-}
 
 struct Pipe {
   UniqueFd read = {};
@@ -192,6 +199,7 @@ constexpr Duration kReadyPoll = std::chrono::milliseconds{5};
 }  // namespace
 
 Result<pid_t> StartProcess(std::vector<std::string> argv, Stdio stdio, ProcessGroup group) {
+  AllOrphans().Reap();
   if (argv.empty() || argv[0].empty()) return InvalidArgument("no command to run");
   SpawnPlan plan;
   plan.Redirect(STDIN_FILENO, stdio.in);
@@ -235,7 +243,7 @@ void KillGroup(pid_t child) {
   // SIGKILL takes well under a millisecond unless the process hangs in the kernel.
   pollfd ended = {.fd = watched.get(), .events = POLLIN, .revents = 0};
   ::poll(&ended, 1, 50);
-  if (::waitpid(child, nullptr, WNOHANG) == 0) Orphans().push_back(child);
+  if (::waitpid(child, nullptr, WNOHANG) == 0) AllOrphans().Add(child);
 }
 
 bool HasEnded(pid_t child) {
@@ -254,7 +262,6 @@ Task<Result<bool>> AwaitReady(pid_t child, std::function<Result<bool>()> ready, 
 }
 
 Task<Result<ProcessResult>> RunProcess(std::vector<std::string> argv, std::string input) {
-  ReapOrphans();
   JM_CO_ASSIGN_OR_RETURN(UniqueFd in, InputFile(input));
   JM_CO_ASSIGN_OR_RETURN(Pipe out_pipe, MakePipe());
   JM_CO_ASSIGN_OR_RETURN(Pipe err_pipe, MakePipe());

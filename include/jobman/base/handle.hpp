@@ -34,4 +34,8 @@ class UniqueFd {
   int fd_ = -1;
 };
 
+/// The same open file, not as a standard descriptor, which it has if this program was started with
+/// one of them closed: what is printed would go there. None, and errno, if it cannot be moved.
+UniqueFd MoveUp(UniqueFd fd);
+
 }  // namespace jobman::base

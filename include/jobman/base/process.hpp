@@ -36,7 +36,7 @@ Result<pid_t> StartDaemon(std::vector<std::string> argv, const Path& log);
 /// Whether a child has ended; reaps it if so. Does not wait.
 bool HasEnded(pid_t child);
 /// Kills a child and the group it leads, and reaps it. One that hangs in the kernel is left; a
-/// later RunProcess() reaps it.
+/// later StartProcess() or RunProcess() reaps it.
 void KillGroup(pid_t child);
 /// Waits until a new child is ready: calls `ready` every few milliseconds until it returns true.
 /// False when the child ended first or `limit` passed; the child is left alone. An error of `ready`

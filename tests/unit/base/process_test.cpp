@@ -2,14 +2,20 @@
 
 #include <fcntl.h>
 #include <gtest/gtest.h>
+#include <poll.h>
 #include <signal.h>
 #include <sys/prctl.h>
+#include <sys/ptrace.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <array>
 #include <chrono>
+#include <functional>
+#include <utility>
 
 #include "jobman/base/files.hpp"
+#include "jobman/base/handle.hpp"
 #include "jobman/base/strings.hpp"
 #include "tests/support/temp_dir.hpp"
 
@@ -156,6 +162,80 @@ TEST(KillGroup, EndsAChild) {
   EXPECT_TRUE(reaped == -1 || reaped == *child);
 }
 
+bool IsGone(pid_t pid) {
+  // A zombie of another parent still has a pid; its state shows that it has ended.
+  const auto stat = ReadFile("/proc/" + std::to_string(pid) + "/stat");
+  return !stat.ok() || Contains(*stat, ") Z ");
+}
+
+/// A process that traces another: until it ends, the parent of that one cannot reap it.
+pid_t TracerOf(pid_t traced) {
+  std::array<int, 2> ends = {};
+  if (::pipe2(ends.data(), O_CLOEXEC) != 0) return -1;
+  const UniqueFd read_end(ends[0]);
+  UniqueFd write_end(ends[1]);
+  const pid_t tracer = ::fork();
+  if (tracer == 0) {
+    const bool traces = ::ptrace(PTRACE_SEIZE, traced, nullptr, nullptr) == 0;
+    if (!traces || ::write(write_end.get(), "y", 1) != 1) ::_exit(1);
+    for (;;) ::pause();
+  }
+  write_end.Reset();
+  char answer = 0;
+  if (::read(read_end.get(), &answer, 1) == 1) return tracer;
+  ::waitpid(tracer, nullptr, 0);
+  return -1;
+}
+
+TEST(KillGroup, WhatTakesLongToDieIsReapedByTheNextStart) {
+  const auto child = StartProcess({"sleep", "1000"}, {}, ProcessGroup::kOwnSession);
+  ASSERT_TRUE(child.ok());
+  const pid_t tracer = TracerOf(*child);
+  KillGroup(*child);
+  if (tracer < 0) GTEST_SKIP() << "no process may be traced here";
+  ::kill(tracer, SIGKILL);
+  ::waitpid(tracer, nullptr, 0);
+  EXPECT_EQ(::kill(*child, 0), 0) << "a zombie";
+  const auto next = StartProcess({"true"});
+  ASSERT_TRUE(next.ok());
+  EXPECT_EQ(ExitCodeOf(*next), 0);
+  EXPECT_EQ(::waitpid(*child, nullptr, WNOHANG), -1) << "it is reaped";
+}
+
+/// Looks for ten seconds at most.
+bool BecomesSo(const std::function<bool()>& is_so) {
+  for (int turn = 0; turn < 5000 && !is_so(); ++turn) ::poll(nullptr, 0, 2);
+  return is_so();
+}
+
+TEST(KillGroup, ReachesTheGroupOfASession) {
+  const test::TempDir dir;
+  const std::string script = "sleep 1000 & echo $! > " + (dir / "pid").string() + "; wait";
+  const auto child = StartProcess({"/bin/sh", "-c", script}, {}, ProcessGroup::kOwnSession);
+  ASSERT_TRUE(child.ok());
+  const auto text = [&] { return ReadFile(dir / "pid").value_or(""); };
+  EXPECT_TRUE(BecomesSo([&] { return text().ends_with('\n'); }));
+  KillGroup(*child);
+  const auto inner = ParseNumber(Trim(text()));
+  ASSERT_TRUE(inner);
+  EXPECT_TRUE(BecomesSo([&] { return IsGone(static_cast<pid_t>(*inner)); }));
+}
+
+TEST(MoveUp, LeavesTheStandardDescriptors) {
+  const UniqueFd kept(::fcntl(STDIN_FILENO, F_DUPFD_CLOEXEC, 3));
+  ::close(STDIN_FILENO);
+  UniqueFd low(::open("/dev/null", O_RDONLY | O_CLOEXEC));
+  const int number = low.get();
+  const UniqueFd moved = MoveUp(std::move(low));
+  const bool is_free = ::fcntl(STDIN_FILENO, F_GETFD) == -1;
+  if (kept) ::dup2(kept.get(), STDIN_FILENO);
+  EXPECT_EQ(number, STDIN_FILENO);
+  EXPECT_TRUE(is_free);
+  EXPECT_GT(moved.get(), 2);
+  EXPECT_NE(::fcntl(moved.get(), F_GETFD) & FD_CLOEXEC, 0);
+  EXPECT_FALSE(MoveUp(UniqueFd()));
+}
+
 TEST(StartProcess, WritesToTheGivenDescriptor) {
   const test::TempDir dir;
   const UniqueFd out(::open((dir / "out").c_str(), O_WRONLY | O_CREAT | O_CLOEXEC, 0600));
@@ -269,12 +349,6 @@ std::string WaitForContent(asio::io_context& loop, const Path& path) {
     loop.run_for(milliseconds{2});
   }
   return {};
-}
-
-bool IsGone(pid_t pid) {
-  // A zombie of another parent still has a pid; its state shows that it has ended.
-  const auto stat = ReadFile("/proc/" + std::to_string(pid) + "/stat");
-  return !stat.ok() || Contains(*stat, ") Z ");
 }
 
 TEST_F(RunProcessTest, CancellationKillsTheWholeGroup) {
