@@ -37,22 +37,27 @@ struct Ends {
   UniqueFd theirs = {};
 };
 
+/// None of the two is a standard descriptor; ours does not block.
+Result<Ends> KeepUp(const std::array<int, 2>& fds) {
+  Ends ends{.ours = base::MoveUp(UniqueFd(fds[0])), .theirs = base::MoveUp(UniqueFd(fds[1]))};
+  if (!ends.ours || !ends.theirs)
+    return base::FromErrno(errno, "making the connection of a proxy command");
+  ::fcntl(ends.ours.get(), F_SETFL, O_NONBLOCK);
+  return ends;
+}
+
 Result<Ends> MakeSocket() {
   std::array<int, 2> fds = {};
   if (::socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, fds.data()) != 0)
     return base::FromErrno(errno, "making the connection of a proxy command");
-  Ends ends{.ours = UniqueFd(fds[0]), .theirs = UniqueFd(fds[1])};
-  ::fcntl(ends.ours.get(), F_SETFL, O_NONBLOCK);
-  return ends;
+  return KeepUp(fds);
 }
 
 Result<Ends> MakeErrorPipe() {
   std::array<int, 2> fds = {};
   if (::pipe2(fds.data(), O_CLOEXEC) != 0)
     return base::FromErrno(errno, "making the connection of a proxy command");
-  Ends ends{.ours = UniqueFd(fds[0]), .theirs = UniqueFd(fds[1])};
-  ::fcntl(ends.ours.get(), F_SETFL, O_NONBLOCK);
-  return ends;
+  return KeepUp(fds);
 }
 
 /// What OpenSSH's client says of a proxy of its own that has hung up: two lines, of which the

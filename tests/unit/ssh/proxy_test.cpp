@@ -1,16 +1,21 @@
 // Ways to a host that lead through a child process: ssh.proxy_command and ssh.proxy_jump.
+#include <fcntl.h>
 #include <fmt/format.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 #include <signal.h>
+#include <sys/socket.h>
 #include <unistd.h>
 
+#include <array>
 #include <cstdlib>
 #include <vector>
 
+#include "jobman/base/handle.hpp"
 #include "jobman/base/strings.hpp"
 #include "jobman/ssh/openssh.hpp"
 #include "jobman/ssh/try_proxy.hpp"
+#include "ssh/proxy_process.hpp"
 #include "tests/unit/ssh/host_shell_fixture.hpp"
 
 namespace jobman::ssh {
@@ -187,6 +192,23 @@ TEST_F(ProxyTest, ASilentOtherSideIsNoticed) {
 TEST_F(ProxyTest, ItHasNoTerminalToAskOn) {
   ASSERT_TRUE(Run(target, "true").result.ok());
   EXPECT_EQ(getsid(Pid()), Pid());
+}
+
+TEST_F(ProxyTest, ItsConnectionIsNoStandardDescriptor) {
+  base::UniqueFd kept[3];
+  for (int fd = 0; fd < 3; ++fd) kept[fd] = base::UniqueFd(fcntl(fd, F_DUPFD_CLOEXEC, 10));
+  for (int fd = 0; fd < 3; ++fd) close(fd);
+  const auto process = ProxyProcess::Start(loop.get_executor(), "echo out");
+  for (int fd = 0; fd < 3; ++fd) {
+    if (kept[fd]) dup2(kept[fd].get(), fd);
+  }
+  ASSERT_TRUE(process.ok());
+  EXPECT_GT((*process)->socket(), 2);
+  std::array<char, 8> bytes = {};
+  EXPECT_TRUE(TurnUntil([&] {
+    const int flags = MSG_PEEK | MSG_DONTWAIT;
+    return recv((*process)->socket(), bytes.data(), bytes.size(), flags) == 4;
+  })) << "the child has it as its standard output";
 }
 
 TEST_F(ProxyTest, OneThatHangsIsEnded) {
