@@ -74,6 +74,13 @@ Error Garbage(const ports::HostTarget& target, const std::string& bytes) {
   return error;
 }
 
+/// Leaves a request that waits for its answer. Source: libssh 0.10, ssh_global_request() in
+/// src/channels.c: without blocking, a call after an answer only takes that one, and sends nothing.
+void AskWhetherItLives(ssh_session session) {
+  ssh_send_keepalive(session);
+  ssh_send_keepalive(session);
+}
+
 }  // namespace
 
 Task<Result<ProxyPtr>> OpenProxy(ports::HostTarget target, base::Duration limit) {
@@ -119,7 +126,7 @@ Task<void> KeepAlive(std::weak_ptr<Session> session, base::Duration silence) {
       self->Break("no answer within " + base::FormatDuration(silence));
       co_return;
     }
-    ssh_send_keepalive(self->raw());
+    AskWhetherItLives(self->raw());
     self->After();
   }
 }
