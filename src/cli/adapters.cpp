@@ -186,6 +186,7 @@ controller::Ports ControllerAdapters::Get() {
   ports.notifier = notifier_.get();
   ports.open_cloud = [this](core::CloudSpec spec) { return OpenSlices(paths_, std::move(spec)); };
   ports.public_key = [](const std::string& key) { return ssh::EnsureKey(key); };
+  ports.read_public_key = [](const std::string& key) { return ssh::PublicKeyLine(key); };
   ports.ssh_port = [this](const core::CloudSpec& spec) { return client::SshPort(paths_, spec); };
   ports.get_env = base::GetEnv;
   return ports;

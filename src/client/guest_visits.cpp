@@ -43,10 +43,15 @@ base::Error UsesOsLogin() {
 
 /// The row of a job whose nodes cannot be changed, or need not be; empty if they are to be asked.
 std::optional<GuestVisit> WithoutAsking(const core::Job& job, const core::Guest& guest,
-                                        const core::LoginChange& change) {
+                                        const controller::NodeLogins& logins) {
   GuestVisit visit{.job = job.id, .name = job.name, .node = job.slice->ref.name};
-  const bool adds = !change.add.empty();
-  if (change.empty()) {
+  const bool adds = !logins.change.add.empty();
+  if (logins.unsure) {
+    visit.fate = Fate::kFailed;
+    visit.error = logins.unsure;
+    return visit;
+  }
+  if (logins.change.empty()) {
     visit.fate = Fate::kLeft;
     visit.why = "keeps it: " + guest.user + " is the job's own login there";
     return visit;
@@ -72,16 +77,15 @@ bool Concerns(const core::Job& job, const core::Guest& guest) {
 }
 
 void AddErrands(const core::Job& job, const core::Guest& guest, std::vector<Errand>& errands) {
-  const std::string kept =
-      controller::KeptLogins(job.spec, ssh::PublicKeyLine(job.spec.ssh.private_key));
-  const core::LoginChange change = core::LoginsFor({guest}, job.id, job.name, kept);
+  const auto own_key = ssh::PublicKeyLine(job.spec.ssh.private_key);
+  const auto logins = controller::LoginsOfNodes({guest}, job.id, job.name, job.spec, own_key);
   Errand errand{.cloud = job.spec.cloud, .place = job.slice->ref.place};
-  if (auto row = WithoutAsking(job, guest, change)) {
+  if (auto row = WithoutAsking(job, guest, logins)) {
     errand.visit = *std::move(row);
     errands.push_back(std::move(errand));
     return;
   }
-  errand.change = change;
+  errand.change = logins.change;
   for (std::string& node : core::NodeIds(job.slice->ref)) {
     errand.visit = {.job = job.id, .name = job.name, .node = std::move(node)};
     errands.push_back(errand);

@@ -78,13 +78,6 @@ base::Task<base::Result<ProjectView>> FetchView(std::shared_ptr<ports::ProjectAp
 
 }  // namespace
 
-bool IsTrueIn(const std::map<std::string, std::string>& metadata, const std::string& key) {
-  const auto item = metadata.find(key);
-  if (item == metadata.end()) return false;
-  const std::string value = base::ToLower(item->second);
-  return value == "true" || value == "y" || value == "yes" || value == "1";
-}
-
 int AddressesFor(const core::TpuSpec& tpu) {
   const auto type = core::FindAccelerator(tpu.accelerator);
   if (!tpu.external_ips || !type.ok()) return 0;

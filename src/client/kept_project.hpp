@@ -6,16 +6,12 @@
 #include <string>
 
 #include "jobman/client/context.hpp"
+#include "jobman/core/guest.hpp"
 
 namespace jobman::client {
 
-/// The key of metadata that has hosts log people in by their Google account. Set for a node, it
-/// counts more than the project's. Source: Compute Engine documentation, "Set up OS Login".
-inline constexpr const char* kEnableOsLogin = "enable-oslogin";
-
-/// Whether metadata have a key whose value Compute Engine takes for true: TRUE, Y, Yes or 1, in any
-/// case. Source: Compute Engine documentation, "Boolean values" of metadata.
-bool IsTrueIn(const std::map<std::string, std::string>& metadata, const std::string& key);
+using core::IsTrueIn;
+using core::kEnableOsLogin;
 
 /// How many external addresses the slices of one attempt take: one for each host. 0 if they take
 /// none, or the type's number of hosts is not known here.

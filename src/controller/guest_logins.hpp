@@ -1,7 +1,9 @@
 #pragma once
 
-#include <set>
+#include <map>
+#include <optional>
 #include <string>
+#include <vector>
 
 #include "controller/clouds.hpp"
 
@@ -21,7 +23,8 @@ class GuestLogins {
   base::Task<core::SliceRequest> WithGuests(core::SliceRequest request, core::JobId job,
                                             std::string name);
   /// Has the nodes of the job's slice changed, if they are not the user's own. What fails is
-  /// logged, and is tried again when the job's next stage begins.
+  /// logged, and is tried again when the job's next stage begins. While they are being changed, the
+  /// newest call waits its turn.
   void Bring(const core::Job& job);
   /// Whether no call is in progress.
   bool Quiet() const { return bringing_.empty(); }
@@ -35,13 +38,18 @@ class GuestLogins {
   };
   static base::Task<void> Run(GuestLogins* self, Visit visit);
   base::Task<base::Status> Change(Visit visit);
+  base::Task<base::Status> ChangeNodes(Visit visit, core::LoginChange change);
+  base::Task<base::Result<bool>> StillStands(Visit visit, std::vector<core::Guest> guests);
+  base::Task<base::Status> PutBack(core::Guest was, core::JobId job);
   base::Task<base::Status> NoteLeft(std::vector<core::Guest> guests, core::JobId job);
+  base::Task<base::Status> StrikeOff(core::Guest guest, core::JobId job);
 
   asio::io_context& loop_;
   const Ports& ports_;
   Clouds& clouds_;
   base::CancelScope scope_ = {};
-  std::set<core::JobId> bringing_ = {};
+  /// The jobs whose nodes are being changed, and for what they are to be changed next.
+  std::map<core::JobId, std::optional<Visit>> bringing_ = {};
 };
 
 }  // namespace jobman::controller

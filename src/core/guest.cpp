@@ -80,6 +80,10 @@ bool IsLetIn(const Guest& guest, JobId job, std::string_view name) {
                      [&](const std::string& word) { return MeansJob(word, job, name); });
 }
 
+bool IsSameLogin(const Guest& one, const Guest& other) {
+  return one.user == other.user && one.key.type == other.key.type && one.key.data == other.key.data;
+}
+
 bool HasLogin(std::string_view keys, std::string_view line) {
   return IsAmong(base::Split(keys, '\n'), line);
 }
@@ -110,6 +114,13 @@ LoginChange LoginsFor(const std::vector<Guest>& guests, JobId job, std::string_v
     }
   }
   return change;
+}
+
+bool IsTrueIn(const std::map<std::string, std::string>& metadata, const std::string& key) {
+  const auto item = metadata.find(key);
+  if (item == metadata.end()) return false;
+  const std::string value = base::ToLower(item->second);
+  return value == "true" || value == "y" || value == "yes" || value == "1";
 }
 
 base::Json GuestToJson(const Guest& guest) {

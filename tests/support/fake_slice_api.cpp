@@ -1,6 +1,7 @@
 #include "tests/support/fake_slice_api.hpp"
 
 #include <algorithm>
+#include <utility>
 
 #include "jobman/base/strings.hpp"
 #include "jobman/core/accelerators.hpp"
@@ -174,6 +175,7 @@ Task<Result<core::OperationSeen>> FakeSliceApi::ChangeLogins(core::Place place, 
                                                              core::LoginChange change) {
   using Seen = core::OperationSeen;
   return Call<Seen>("ChangeLogins", node, [this, place, node, change]() -> Result<Seen> {
+    if (const auto hook = std::exchange(before_change_of_logins, {})) hook();
     if (!nodes_.contains({place.zone, node})) return Missing(FullName(place, "nodes", node));
     auto& lines = logins_[node];
     const std::string changed = core::ChangedLogins(base::Join(lines, "\n"), change);

@@ -96,6 +96,8 @@ class FakeSliceApi : public ports::SliceApi, public ports::Catalog, public ports
   const std::vector<core::SliceRequest>& created() const { return created_; }
   /// The lines that AddLogin() and ChangeLogins() left on the node, without those of its create.
   const std::vector<std::string>& LoginsOf(const std::string& node) { return logins_[node]; }
+  /// Called once, when a change of logins has been asked for, right before it is made.
+  std::function<void()> before_change_of_logins = {};
   /// Adds a node that nobody of ours created.
   void AddNode(core::NodeSeen node);
   /// What still exists and holds quota: "node us-central2-b/train-1-a1", ...

@@ -36,6 +36,8 @@ struct Ports {
       open_cloud;
   /// The public key line of a private key; a missing key is generated.
   std::function<base::Result<std::string>(const std::string& private_key)> public_key;
+  /// The same of a key that is there: none is generated.
+  std::function<base::Result<std::string>(const std::string& private_key)> read_public_key;
   /// The SSH port for a job whose `ssh.port` is 0.
   std::function<int(const core::CloudSpec&)> ssh_port;
   /// A local environment variable, for secrets.

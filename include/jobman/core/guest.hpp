@@ -1,5 +1,6 @@
 #pragma once
 
+#include <map>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -33,7 +34,7 @@ struct Guest {
   TimePoint added_at = {};
   /// Is being taken away: no node gets the key any more.
   bool leaving = false;
-  /// Of one that is leaving: the jobs whose nodes may still have the key.
+  /// Jobs that the guest is not let in to any more, and whose nodes may still have the key.
   std::vector<JobId> left_on = {};
   friend bool operator==(const Guest&, const Guest&) = default;
 };
@@ -50,6 +51,8 @@ base::Status CheckJobWord(std::string_view word);
 /// The line of the metadata `ssh-keys`, "USER:TYPE DATA USER", without an end. Source: Compute
 /// Engine documentation, "Add SSH keys to VMs".
 std::string LoginOf(const Guest& guest);
+/// Whether both are the same key of the same user, whatever jobs they are for.
+bool IsSameLogin(const Guest& one, const Guest& other);
 /// Whether the guest's key is to be on the nodes of that job.
 bool IsLetIn(const Guest& guest, JobId job, std::string_view name);
 /// Whether a word of Guest::jobs means the job: its number, "42" or "000042", or a pattern of its
@@ -73,6 +76,13 @@ std::string ChangedLogins(std::string_view keys, const LoginChange& change);
 /// `ssh-keys`, are never taken away: the job's own, and those of its job file.
 LoginChange LoginsFor(const std::vector<Guest>& guests, JobId job, std::string_view name,
                       std::string_view kept);
+
+/// The key of metadata that has hosts log people in by their Google account. Set for a node, it
+/// counts more than the project's. Source: Compute Engine documentation, "Set up OS Login".
+inline constexpr const char* kEnableOsLogin = "enable-oslogin";
+/// Whether metadata have a key whose value Compute Engine takes for true: TRUE, Y, Yes or 1, in any
+/// case. Source: Compute Engine documentation, "Boolean values" of metadata.
+bool IsTrueIn(const std::map<std::string, std::string>& metadata, const std::string& key);
 
 base::Json GuestToJson(const Guest& guest);
 /// kNewerStore for what this version does not understand.

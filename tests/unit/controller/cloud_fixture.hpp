@@ -26,6 +26,7 @@ class CloudFixture : public testing::Test {
       if (key_error_) return *key_error_;
       return std::string{"ssh-ed25519 AAAA"};
     };
+    ports_.read_public_key = ports_.public_key;
     ports_.ssh_port = [](const core::CloudSpec&) { return 22; };
     options_.policy.store_id = *store_.StoreId();
     options_.policy.poll = std::chrono::hours{1};

@@ -92,6 +92,7 @@ class ControllerTest : public testing::Test {
     ports.public_key = [](const std::string&) -> base::Result<std::string> {
       return std::string{"ssh-ed25519 AAAA test"};
     };
+    ports.read_public_key = ports.public_key;
     ports.ssh_port = [](const core::CloudSpec&) { return 22; };
     ports.get_env = [](const std::string&) { return std::optional<std::string>{}; };
     return ports;

@@ -11,6 +11,7 @@ using testing::ElementsAre;
 using testing::HasSubstr;
 using testing::IsEmpty;
 using testing::Not;
+using testing::SizeIs;
 
 class GuestLoginsTest : public CloudFixture {
  protected:
@@ -47,8 +48,125 @@ TEST_F(GuestLoginsTest, AGuestWhoCameAfterTheRequestIsLetInWhenWorkBegins) {
   logins_.Bring(job);
   Turn();
   EXPECT_TRUE(logins_.Quiet());
-  EXPECT_EQ(api_->CountCalls("ChangeLogins"), 1);
+  EXPECT_EQ(api_->CountCalls("ChangeLogins"), 2) << "one after the other";
   EXPECT_THAT(LoginsOn(job), ElementsAre(core::LoginOf(test::Ann())));
+}
+
+TEST_F(GuestLoginsTest, AGuestWhoLeavesDuringTheChangeDoesNotKeepTheKey) {
+  const core::Job job = Granted();
+  Invite(test::Ann());
+  // As `keys remove` does, which found no key on the node.
+  api_->before_change_of_logins = [&] { ASSERT_TRUE(store_.SetGuest(test::Ann(), {}).ok()); };
+  logins_.Bring(job);
+  Turn();
+  EXPECT_TRUE(logins_.Quiet());
+  EXPECT_THAT(LoginsOn(job), IsEmpty());
+  EXPECT_THAT(*store_.Guests(), IsEmpty());
+}
+
+TEST_F(GuestLoginsTest, AKeyThatCameTooLateAndCannotBeTakenAwayIsOnRecord) {
+  const core::Job job = Granted();
+  Invite(test::Ann());
+  api_->before_change_of_logins = [&] {
+    ASSERT_TRUE(store_.SetGuest(test::Ann(), {}).ok());
+    api_->AddFault({.call = "ChangeLogins", .error = {.code = base::Code::kUnavailable}});
+  };
+  logins_.Bring(job);
+  Turn();
+  EXPECT_THAT(LoginsOn(job), SizeIs(1));
+  ASSERT_THAT(*store_.Guests(), SizeIs(1));
+  EXPECT_TRUE(store_.Guests()->front().leaving);
+  EXPECT_THAT(store_.Guests()->front().left_on, ElementsAre(job.id));
+  logins_.Bring(job);
+  Turn();
+  EXPECT_THAT(LoginsOn(job), IsEmpty());
+  EXPECT_THAT(*store_.Guests(), IsEmpty());
+}
+
+TEST_F(GuestLoginsTest, ACallDuringAnotherIsNotLost) {
+  const core::Job job = Granted();
+  core::Job renamed = job;
+  renamed.name = "sweep-1";
+  Invite(test::Ann());
+  Invite(test::Bob({"sweep-*"}));
+  logins_.Bring(job);
+  logins_.Bring(renamed);
+  Turn();
+  EXPECT_TRUE(logins_.Quiet());
+  EXPECT_THAT(LoginsOn(job), SizeIs(2));
+}
+
+TEST_F(GuestLoginsTest, ANodeThatFailsDoesNotStopTheOthers) {
+  core::Job job = AddJob();
+  job.slice->ref.nodes = 3;
+  const std::vector<std::string> nodes = core::NodeIds(job.slice->ref);
+  // The second node is gone: it has no key.
+  for (const std::string& node : {nodes[0], nodes[2]})
+    api_->AddNode({.id = node, .zone = job.slice->ref.place.zone});
+  core::Guest leaving = test::Bob();
+  leaving.leaving = true;
+  leaving.left_on = {job.id};
+  Invite(test::Ann());
+  Invite(leaving);
+  api_->AddFault({.call = "ChangeLogins", .error = {.code = base::Code::kUnavailable}});
+  logins_.Bring(job);
+  Turn();
+  EXPECT_THAT(api_->LoginsOf(nodes[2]), ElementsAre(core::LoginOf(test::Ann())));
+  EXPECT_THAT(*store_.Guests(), SizeIs(2)) << "the first node may have the key still";
+  logins_.Bring(job);
+  Turn();
+  EXPECT_THAT(*store_.Guests(), ElementsAre(test::Ann()));
+}
+
+TEST_F(GuestLoginsTest, AGuestWhoIsLetInToFewerJobsIsStruckOff) {
+  const core::Job job = Granted();
+  core::Guest narrowed = test::Ann({"sweep-*"});
+  narrowed.left_on = {job.id};
+  Invite(narrowed);
+  logins_.Bring(job);
+  Turn();
+  EXPECT_THAT(*store_.Guests(), ElementsAre(test::Ann({"sweep-*"})));
+}
+
+TEST_F(GuestLoginsTest, ARecordThatChangesMeanwhileIsReadAgain) {
+  const core::Job job = Granted();
+  core::Guest leaving = test::Ann();
+  leaving.leaving = true;
+  leaving.left_on = {job.id, core::JobId{77}};
+  Invite(leaving);
+  api_->before_change_of_logins = [&] {
+    core::Guest fewer = leaving;
+    fewer.left_on = {job.id};
+    ASSERT_TRUE(store_.SetGuest(leaving, fewer).ok());
+  };
+  logins_.Bring(job);
+  Turn();
+  EXPECT_THAT(*store_.Guests(), IsEmpty());
+}
+
+TEST_F(GuestLoginsTest, WithoutTheJobsOwnKeyItsUserKeepsTheirs) {
+  const core::Job job = Granted();
+  core::Guest own{.user = job.spec.ssh.user,
+                  .key = {.type = "ssh-ed25519", .data = "AAAA"},
+                  .leaving = true,
+                  .left_on = {job.id}};
+  Invite(own);
+  ports_.read_public_key = [](const std::string&) -> base::Result<std::string> {
+    return base::NotFound("no such file");
+  };
+  logins_.Bring(job);
+  Turn();
+  EXPECT_EQ(api_->CountCalls("ChangeLogins"), 0);
+  EXPECT_THAT(*store_.Guests(), ElementsAre(own)) << "it is tried again";
+}
+
+TEST_F(GuestLoginsTest, NodesUnderOsLoginGetNoKeys) {
+  core::Job job = Granted();
+  Invite(test::Ann());
+  job.spec.tpu.metadata["enable-oslogin"] = "TRUE";
+  logins_.Bring(job);
+  Turn();
+  EXPECT_EQ(api_->CountCalls("ChangeLogins"), 0);
 }
 
 TEST_F(GuestLoginsTest, AGuestWhoHasLeftIsForgottenOnceNoNodeHasTheKey) {

@@ -32,14 +32,41 @@ TEST(WithGuests, AddsThoseWhoAreLetInToTheJob) {
   EXPECT_TRUE(WithGuests({}, guests, core::JobId{7}, "x").tpu.metadata.empty());
 }
 
+TEST(WithGuests, AddsNobodyUnderOsLogin) {
+  core::SliceRequest request;
+  request.tpu.metadata["enable-oslogin"] = "true";
+  request = WithGuests(std::move(request), {test::Ann()}, core::JobId{7}, "train");
+  EXPECT_FALSE(request.tpu.metadata.contains("ssh-keys"));
+}
+
 TEST(KeptLogins, AreTheJobsOwnAndThoseOfItsFile) {
   core::JobSpec spec;
   spec.ssh.user = "ada";
   spec.tpu.metadata["ssh-keys"] = "bob:ssh-rsa BBBB bob";
-  const std::string kept = KeptLogins(spec, std::string("ssh-ed25519 AAAA ada@laptop"));
+  const std::string kept = KeptLogins(spec, "ssh-ed25519 AAAA ada@laptop");
   EXPECT_TRUE(core::HasLogin(kept, "ada:ssh-ed25519 AAAA"));
   EXPECT_TRUE(core::HasLogin(kept, "bob:ssh-rsa BBBB x"));
-  EXPECT_FALSE(core::HasLogin(KeptLogins({}, base::Internal("no key")), "ada:ssh-ed25519 AAAA"));
+}
+
+TEST(LoginsOfNodes, WithoutTheJobsOwnKeyItsUserLosesNone) {
+  core::JobSpec spec;
+  spec.ssh.user = "ann";
+  spec.ssh.private_key = "/home/ann/key";
+  std::vector<core::Guest> guests = {test::Ann(), test::Bob()};
+  for (core::Guest& guest : guests) {
+    guest.leaving = true;
+    guest.left_on = {core::JobId{7}};
+  }
+  const auto unsure =
+      LoginsOfNodes(guests, core::JobId{7}, "train", spec, base::NotFound("no such file"));
+  EXPECT_EQ(unsure.change.remove, std::vector{core::LoginOf(test::Bob())});
+  ASSERT_TRUE(unsure.unsure);
+  EXPECT_EQ(unsure.unsure->message,
+            "the job's own key /home/ann/key cannot be read here: no such file");
+  const auto sure =
+      LoginsOfNodes(guests, core::JobId{7}, "train", spec, std::string("ssh-ed25519 AAAA"));
+  EXPECT_EQ(sure.change.remove.size(), 2U);
+  EXPECT_FALSE(sure.unsure);
 }
 
 }  // namespace
