@@ -1,6 +1,7 @@
 #include "client/guest_visits.hpp"
 
 #include <algorithm>
+#include <map>
 #include <memory>
 #include <set>
 #include <utility>
@@ -67,11 +68,14 @@ std::optional<GuestVisit> WithoutAsking(const core::Job& job, const core::Guest&
   return visit;
 }
 
+bool HasLeft(const core::Guest& guest, core::JobId job) {
+  return std::find(guest.left_on.begin(), guest.left_on.end(), job) != guest.left_on.end();
+}
+
 /// Whether the guest and the job have to do with each other.
 bool Concerns(const core::Job& job, const core::Guest& guest) {
   if (job.slice->ref.existing) return false;
-  const bool left =
-      std::find(guest.left_on.begin(), guest.left_on.end(), job.id) != guest.left_on.end();
+  const bool left = HasLeft(guest, job.id);
   const bool goes = job.slice->delete_requested_at.has_value();
   return left || (core::IsLetIn(guest, job.id, job.name) && !goes);
 }
@@ -90,6 +94,16 @@ void AddErrands(const core::Job& job, const core::Guest& guest, std::vector<Erra
     errand.visit = {.job = job.id, .name = job.name, .node = std::move(node)};
     errands.push_back(errand);
   }
+}
+
+bool IsUnreadable(const base::Error& error) {
+  return error.reason == base::Reason::kNewerStore || error.code == base::Code::kDataLoss;
+}
+
+GuestVisit RowOfUnread(const UnreadJob& job) {
+  GuestVisit visit{.job = job.id, .name = job.name, .fate = Fate::kFailed, .error = job.error};
+  visit.error->message = "its record cannot be read: " + job.error.message;
+  return visit;
 }
 
 /// The row of the errand once it was run.
@@ -150,9 +164,10 @@ base::Task<void> OpenClouds(Context context, std::shared_ptr<VisitRound> round) 
 
 }  // namespace
 
-base::Task<base::Result<std::vector<core::Job>>> JobsWithSlices(Context context) {
+base::Task<base::Result<SliceHolders>> JobsWithSlices(Context context) {
   ports::JobStore* const store = context.stores.jobs;
   std::set<core::JobId> ids;
+  std::map<core::JobId, std::string> names;
   JM_CO_ASSIGN_OR_RETURN(const auto active, co_await store->ActiveVersions());
   for (const ports::JobVersion& one : active) ids.insert(one.id);
   // Jobs that are over may hold one, too.
@@ -160,20 +175,27 @@ base::Task<base::Result<std::vector<core::Job>>> JobsWithSlices(Context context)
   JM_CO_ASSIGN_OR_RETURN(const auto rows, co_await store->List(all));
   for (const ports::JobSummary& row : rows) {
     if (!row.host0.empty()) ids.insert(row.id);
+    names[row.id] = row.name;
   }
-  std::vector<core::Job> jobs;
+  SliceHolders holders;
   for (const core::JobId id : ids) {
     auto job = co_await store->Get(id);
-    if (job.ok() && job->slice) jobs.push_back(*std::move(job));
+    if (job.ok()) {
+      if (job->slice) holders.jobs.push_back(*std::move(job));
+    } else if (IsUnreadable(job.error())) {
+      holders.unreadable.push_back({.id = id, .name = names[id], .error = job.error()});
+    } else if (job.error().code != base::Code::kNotFound) {
+      co_return std::move(job).error();
+    }
   }
-  co_return jobs;
+  co_return holders;
 }
 
 base::Task<std::vector<GuestVisit>> VisitNodes(Context context, core::Guest guest,
-                                               std::vector<core::Job> jobs) {
+                                               SliceHolders holders) {
   const auto executor = context.loop->get_executor();
   const auto round = std::make_shared<VisitRound>();
-  for (const core::Job& job : jobs) {
+  for (const core::Job& job : holders.jobs) {
     if (Concerns(job, guest)) AddErrands(job, guest, round->errands);
   }
   co_await OpenClouds(std::move(context), round);
@@ -185,6 +207,10 @@ base::Task<std::vector<GuestVisit>> VisitNodes(Context context, core::Guest gues
   while (round->runners > 0) co_await round->ended.Wait();
   std::vector<GuestVisit> visits;
   for (Errand& errand : round->errands) visits.push_back(std::move(errand.visit));
+  for (const UnreadJob& job : holders.unreadable) {
+    const bool concerns = HasLeft(guest, job.id) || core::IsLetIn(guest, job.id, job.name);
+    if (concerns) visits.push_back(RowOfUnread(job));
+  }
   co_return visits;
 }
 

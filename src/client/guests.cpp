@@ -13,13 +13,13 @@ namespace {
 using Fate = GuestVisit::Fate;
 using Guests = std::vector<core::Guest>;
 
-bool IsSameGuest(const core::Guest& one, const core::Guest& other) {
-  return one.user == other.user && one.key.type == other.key.type && one.key.data == other.key.data;
-}
+/// How often a record that others change meanwhile is read again.
+constexpr int kReadsOfRecord = 3;
 
 std::optional<core::Guest> RecordOf(const Guests& guests, const core::Guest& guest) {
-  const auto found = std::find_if(guests.begin(), guests.end(),
-                                  [&](const core::Guest& one) { return IsSameGuest(one, guest); });
+  const auto found = std::find_if(guests.begin(), guests.end(), [&](const core::Guest& one) {
+    return core::IsSameLogin(one, guest);
+  });
   return found == guests.end() ? std::nullopt : std::optional(*found);
 }
 
@@ -66,18 +66,20 @@ std::set<core::JobId> SettledJobs(const std::vector<GuestVisit>& visits) {
   return settled;
 }
 
+bool MayHold(const SliceHolders& holders, core::JobId id) {
+  const auto is_it = [&](const auto& job) { return job.id == id; };
+  return std::any_of(holders.jobs.begin(), holders.jobs.end(), is_it) ||
+         std::any_of(holders.unreadable.begin(), holders.unreadable.end(), is_it);
+}
+
 /// Drops from `left_on` the jobs that are settled or hold no slice of ours; the record goes with
 /// the last of them if the guest is leaving.
 base::Task<base::Result<GuestChange>> Settle(ports::GuestStore* store, core::Guest guest,
-                                             std::vector<core::Job> jobs,
-                                             std::vector<GuestVisit> visits) {
+                                             SliceHolders holders, std::vector<GuestVisit> visits) {
   const std::set<core::JobId> settled = SettledJobs(visits);
   GuestChange change{.guest = guest, .visits = std::move(visits)};
-  std::erase_if(change.guest.left_on, [&](core::JobId id) {
-    const bool held =
-        std::any_of(jobs.begin(), jobs.end(), [&](const core::Job& job) { return job.id == id; });
-    return !held || settled.contains(id);
-  });
+  std::erase_if(change.guest.left_on,
+                [&](core::JobId id) { return !MayHold(holders, id) || settled.contains(id); });
   change.forgotten = change.guest.leaving && change.guest.left_on.empty();
   if (change.guest == guest && !change.forgotten) co_return change;
   std::optional<core::Guest> now;
@@ -105,14 +107,56 @@ base::Result<core::Guest> Narrowed(core::Guest guest, const std::vector<std::str
   return guest;
 }
 
-/// The jobs that had the key and are not let in to any more.
-void MarkLeft(core::Guest& guest, const core::Guest& was, const std::vector<core::Job>& jobs) {
-  for (const core::Job& job : jobs) {
-    const bool had = core::IsLetIn(was, job.id, job.name) && !job.slice->ref.existing;
-    const bool known =
-        std::find(guest.left_on.begin(), guest.left_on.end(), job.id) != guest.left_on.end();
-    if (had && !known && !core::IsLetIn(guest, job.id, job.name)) guest.left_on.push_back(job.id);
+/// Adds to `left_on` the job if it had the key and is not let in to any more.
+void MarkLeftOn(core::Guest& guest, const core::Guest& was, core::JobId id,
+                const std::string& name) {
+  const bool had = core::IsLetIn(was, id, name);
+  const bool known =
+      std::find(guest.left_on.begin(), guest.left_on.end(), id) != guest.left_on.end();
+  if (had && !known && !core::IsLetIn(guest, id, name)) guest.left_on.push_back(id);
+}
+
+/// The same for all of them. One that cannot be read may have nodes of ours.
+void MarkLeft(core::Guest& guest, const core::Guest& was, const SliceHolders& holders) {
+  for (const core::Job& job : holders.jobs) {
+    if (!job.slice->ref.existing) MarkLeftOn(guest, was, job.id, job.name);
   }
+  for (const UnreadJob& job : holders.unreadable) MarkLeftOn(guest, was, job.id, job.name);
+}
+
+/// Drops from `left_on` the jobs that the guest is let in to again.
+void UnmarkLetIn(core::Guest& guest, const SliceHolders& holders) {
+  const auto unmark = [&](const auto& job) {
+    if (core::IsLetIn(guest, job.id, job.name)) std::erase(guest.left_on, job.id);
+  };
+  std::for_each(holders.jobs.begin(), holders.jobs.end(), unmark);
+  std::for_each(holders.unreadable.begin(), holders.unreadable.end(), unmark);
+}
+
+/// The guest's record, if another command has taken the key away from some of these jobs while
+/// their nodes were visited, marked with those jobs: the nodes may have got the key afterwards.
+base::Task<base::Result<std::optional<core::Guest>>> TakenMeanwhile(ports::GuestStore* store,
+                                                                    core::Guest guest,
+                                                                    SliceHolders holders) {
+  core::Guest gone = guest;
+  gone.leaving = true;
+  base::Status set = base::Ok();
+  for (int tries = 0; tries < kReadsOfRecord; ++tries) {
+    JM_CO_ASSIGN_OR_RETURN(const Guests guests, co_await store->Guests());
+    auto found = RecordOf(guests, guest);
+    const core::Guest now = found.value_or(gone);
+    core::Guest marked = now;
+    MarkLeft(marked, guest, holders);
+    const bool agrees =
+        std::none_of(marked.left_on.begin(), marked.left_on.end(), [&](core::JobId id) {
+          return std::find(guest.left_on.begin(), guest.left_on.end(), id) == guest.left_on.end();
+        });
+    if (agrees) co_return std::nullopt;
+    set = co_await store->SetGuest(std::move(found), marked);
+    if (set.ok()) co_return marked;
+    if (set.error().reason != base::Reason::kStale) break;
+  }
+  co_return std::move(set).error();
 }
 
 std::string WithoutHashName(std::string_view print) {
@@ -144,36 +188,38 @@ base::Task<base::Result<GuestChange>> LetIn(Context context, core::Guest guest) 
   JM_CO_ASSIGN_OR_RETURN(const Guests guests, co_await store->Guests());
   const std::optional<core::Guest> was = RecordOf(guests, guest);
   core::Guest now = Merged(std::move(guest), was);
-  JM_CO_ASSIGN_OR_RETURN(auto jobs, co_await JobsWithSlices(context));
-  std::erase_if(now.left_on, [&](core::JobId id) {
-    return std::any_of(jobs.begin(), jobs.end(), [&](const core::Job& job) {
-      return job.id == id && core::IsLetIn(now, id, job.name);
-    });
-  });
+  JM_CO_ASSIGN_OR_RETURN(auto holders, co_await JobsWithSlices(context));
+  UnmarkLetIn(now, holders);
   if (was != now) {
     JM_CO_TRY(co_await store->SetGuest(was, now));
   }
-  auto visits = co_await VisitNodes(std::move(context), now, jobs);
-  co_return co_await Settle(store, std::move(now), std::move(jobs), std::move(visits));
+  auto visits = co_await VisitNodes(context, now, holders);
+  // Whoever takes the key away meanwhile may have been at a node first.
+  JM_CO_ASSIGN_OR_RETURN(auto taken, co_await TakenMeanwhile(store, now, holders));
+  if (taken) {
+    now = *std::move(taken);
+    visits = co_await VisitNodes(std::move(context), now, holders);
+  }
+  co_return co_await Settle(store, std::move(now), std::move(holders), std::move(visits));
 }
 
 base::Task<base::Result<GuestChange>> TakeAway(Context context, core::Guest guest,
                                                std::vector<std::string> words) {
   ports::GuestStore* const store = context.stores.guests;
   JM_CO_ASSIGN_OR_RETURN(core::Guest now, Narrowed(guest, words));
-  JM_CO_ASSIGN_OR_RETURN(auto jobs, co_await JobsWithSlices(context));
-  MarkLeft(now, guest, jobs);
+  JM_CO_ASSIGN_OR_RETURN(auto holders, co_await JobsWithSlices(context));
+  MarkLeft(now, guest, holders);
   JM_CO_TRY(co_await store->SetGuest(guest, now));
   // A slice is recorded before it is requested, and who is let in is read in between: those that
   // are recorded from now on are requested without the key.
-  JM_CO_ASSIGN_OR_RETURN(jobs, co_await JobsWithSlices(context));
+  JM_CO_ASSIGN_OR_RETURN(holders, co_await JobsWithSlices(context));
   core::Guest marked = now;
-  MarkLeft(marked, guest, jobs);
+  MarkLeft(marked, guest, holders);
   if (marked != now) {
     JM_CO_TRY(co_await store->SetGuest(now, marked));
   }
-  auto visits = co_await VisitNodes(std::move(context), marked, jobs);
-  co_return co_await Settle(store, std::move(marked), std::move(jobs), std::move(visits));
+  auto visits = co_await VisitNodes(std::move(context), marked, holders);
+  co_return co_await Settle(store, std::move(marked), std::move(holders), std::move(visits));
 }
 
 base::Result<std::vector<core::Guest>> FindGuests(const std::vector<core::Guest>& guests,

@@ -192,6 +192,60 @@ TEST_F(GuestsTest, AKeyCanBeTakenAwayFromSomeJobs) {
   EXPECT_THAT(refused.error().message, HasSubstr("let in to every job"));
 }
 
+TEST_F(GuestsTest, AKeyThatIsTakenAwayDuringTheVisitsDoesNotStay) {
+  const core::Job job = Held("train");
+  // As `keys remove` in another terminal does, which found no key on the node.
+  cloud_.before_change_of_logins = [&] { EXPECT_TRUE(store_.SetGuest(Recorded(), {}).ok()); };
+  const GuestChange change = LetIn(Ann());
+  EXPECT_TRUE(change.forgotten);
+  EXPECT_THAT(LoginsOn(job), IsEmpty());
+  EXPECT_THAT(*store_.Guests(), IsEmpty());
+}
+
+TEST_F(GuestsTest, AKeyThatCameTooLateAndCannotBeTakenAwayIsOnRecord) {
+  const core::Job job = Held("train");
+  cloud_.before_change_of_logins = [&] {
+    EXPECT_TRUE(store_.SetGuest(Recorded(), {}).ok());
+    FailNext(base::Code::kUnavailable);
+  };
+  EXPECT_FALSE(LetIn(Ann()).forgotten);
+  ASSERT_THAT(*store_.Guests(), SizeIs(1));
+  EXPECT_TRUE(Recorded().leaving);
+  EXPECT_THAT(Recorded().left_on, ElementsAre(job.id));
+}
+
+TEST_F(GuestsTest, AJobThatCannotBeReadMayHoldTheKey) {
+  const core::Job job = Held("train");
+  const core::Job other = Held("eval");
+  LetIn(Ann({"train"}));
+  store_.MakeUnreadable(job.id);
+  store_.MakeUnreadable(other.id);
+  const GuestChange change = TakeAway(Recorded());
+  EXPECT_FALSE(change.forgotten);
+  ASSERT_THAT(change.visits, SizeIs(1));
+  EXPECT_EQ(change.visits[0].fate, Fate::kFailed);
+  EXPECT_EQ(change.visits[0].name, "train");
+  EXPECT_THAT(change.visits[0].error->message, HasSubstr("its record cannot be read"));
+  EXPECT_THAT(Recorded().left_on, ElementsAre(job.id));
+  store_.MakeReadable(job.id);
+  EXPECT_TRUE(TakeAway(Recorded()).forgotten);
+  EXPECT_THAT(LoginsOn(job), IsEmpty());
+}
+
+TEST_F(GuestsTest, WithoutTheJobsOwnKeyItsUserKeepsTheirs) {
+  core::Job job = Held("train");
+  LetIn(Ann());
+  job.spec.ssh.user = "ann";
+  job.spec.ssh.private_key = (home_.path() / "no-key").string();
+  Change(job);
+  const GuestChange change = TakeAway(Recorded());
+  EXPECT_FALSE(change.forgotten);
+  ASSERT_THAT(change.visits, SizeIs(1));
+  ASSERT_TRUE(change.visits[0].error);
+  EXPECT_THAT(change.visits[0].error->message, HasSubstr("the job's own key"));
+  EXPECT_THAT(LoginsOn(job), SizeIs(1));
+}
+
 TEST(FindGuests, ByFingerprintUserOrComment) {
   const std::vector<core::Guest> all = {Ann(), Bob(), test::GuestWith(test::kEcdsaKey, "ann")};
   const auto count = [&](const std::string& word, const std::string& user = {}) {
