@@ -203,6 +203,11 @@ base::Task<base::Result<GuestChange>> LetIn(Context context, core::Guest guest) 
   co_return co_await Settle(store, std::move(now), std::move(holders), std::move(visits));
 }
 
+base::Status CheckLetInBy(const core::Guest& guest, const std::vector<std::string>& words) {
+  const auto narrowed = Narrowed(guest, words);
+  return narrowed.ok() ? base::Ok() : base::Status(narrowed.error());
+}
+
 base::Task<base::Result<GuestChange>> TakeAway(Context context, core::Guest guest,
                                                std::vector<std::string> words) {
   ports::GuestStore* const store = context.stores.guests;

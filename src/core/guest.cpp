@@ -149,6 +149,7 @@ base::Result<Guest> GuestFromJson(const base::Json& json) {
   if (GuestToJson(guest) == json) return guest;
   base::Error newer = base::InvalidArgument("a guest is recorded in a way that is not known here");
   newer.reason = base::Reason::kNewerStore;
+  newer.hint = "use the newest jobman that has worked on this store";
   return newer;
 }
 

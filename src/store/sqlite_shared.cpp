@@ -1,5 +1,6 @@
 #include "jobman/core/run_id.hpp"
 #include "jobman/store/sqlite_store.hpp"
+#include "store/documents.hpp"
 #include "store/lease_row.hpp"
 #include "store/rules.hpp"
 #include "store/sqlite.hpp"
@@ -16,6 +17,11 @@ std::string GuestKey(const core::Guest& guest) {
 
 std::string GuestText(const core::Guest& guest) {
   return core::GuestToJson(guest).dump();
+}
+
+Result<core::Guest> ReadGuest(std::string_view text) {
+  JM_ASSIGN_OR_RETURN(const base::Json json, ParseColumn(text));
+  return core::GuestFromJson(json);
 }
 
 }  // namespace
@@ -49,15 +55,16 @@ Task<Result<std::vector<core::Site>>> SqliteStore::Sites() {
 
 Task<Result<std::vector<core::Guest>>> SqliteStore::Guests() {
   JM_CO_ASSIGN_OR_RETURN(
-      Query query, db_->Prepare("SELECT value FROM meta WHERE key GLOB 'guest:*' ORDER BY key",
+      Query query, db_->Prepare("SELECT key, value FROM meta WHERE key GLOB 'guest:*' ORDER BY key",
                                 "reading the guests"));
   std::vector<core::Guest> guests;
   for (;;) {
     JM_CO_ASSIGN_OR_RETURN(const bool found, query.Step());
     if (!found) co_return guests;
-    JM_CO_ASSIGN_OR_RETURN(const base::Json json, base::ParseJson(query.View()));
-    JM_CO_ASSIGN_OR_RETURN(core::Guest guest, core::GuestFromJson(json));
-    guests.push_back(std::move(guest));
+    const std::string key = query.Text();
+    auto guest = ReadGuest(query.View());
+    if (!guest.ok()) co_return std::move(guest).error().With("reading " + key);
+    guests.push_back(*std::move(guest));
   }
 }
 

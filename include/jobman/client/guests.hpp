@@ -44,11 +44,13 @@ struct GuestChange {
 /// kNotFound for a number that no job has; kStale if another command changes the guest meanwhile.
 base::Task<base::Result<GuestChange>> LetIn(Context context, core::Guest guest);
 
+/// kInvalidArgument for a word of `words` that the guest was not let in by.
+base::Status CheckLetInBy(const core::Guest& guest, const std::vector<std::string>& words);
+
 /// Takes a guest's key away from the jobs that `words`, of Guest::jobs, mean; without words from
 /// all of them. It is recorded first, so no node gets the key any more; the record is kept as long
 /// as some node may have it: repeating the call tries again. Logins that are the job's own stay.
-/// Sessions that are open stay open, too. kInvalidArgument for a word that the guest was not let in
-/// by.
+/// Sessions that are open stay open, too. Errors of CheckLetInBy().
 base::Task<base::Result<GuestChange>> TakeAway(Context context, core::Guest guest,
                                                std::vector<std::string> words);
 

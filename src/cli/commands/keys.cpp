@@ -1,6 +1,7 @@
 #include <fmt/format.h>
 
 #include <CLI/CLI.hpp>
+#include <algorithm>
 #include <filesystem>
 #include <memory>
 
@@ -76,14 +77,15 @@ bool IsMeant(App& app, const KeysOptions& options, const std::string& question) 
   return may;
 }
 
-/// The exit code of the first node that failed.
-int ExitCodeOfChanges(const views::GuestChanges& view) {
+/// Of the nodes, in order.
+std::vector<base::Error> ErrorsOf(const views::GuestChanges& view) {
+  std::vector<base::Error> errors;
   for (const client::GuestChange& change : view.rows) {
     for (const client::GuestVisit& visit : change.visits) {
-      if (visit.error) return ExitCodeOf(*visit.error);
+      if (visit.error) errors.push_back(*visit.error);
     }
   }
-  return kSuccess;
+  return errors;
 }
 
 /// "ann (ED25519 SHA256:...)"
@@ -95,9 +97,13 @@ std::string Called(const core::Guest& guest) {
 /// Shows what was done; says what to do about nodes that failed.
 int ShowChanges(App& app, const views::GuestChanges& view, const std::string& again) {
   app.Show(view);
-  const int code = ExitCodeOfChanges(view);
-  if (code != kSuccess) app.Say("what failed is tried again by: " + again);
-  return code;
+  const std::vector<base::Error> errors = ErrorsOf(view);
+  // Where something else has to be done first, the row says what.
+  const bool helps = std::any_of(errors.begin(), errors.end(), [](const base::Error& error) {
+    return error.code != base::Code::kFailedPrecondition;
+  });
+  if (helps) app.Say("what failed is tried again by: " + again);
+  return errors.empty() ? kSuccess : ExitCodeOf(errors.front());
 }
 
 base::Result<int> RunAdd(App& app, const KeysOptions& options) {
@@ -114,16 +120,39 @@ base::Result<int> RunAdd(App& app, const KeysOptions& options) {
 
 base::Result<std::vector<core::Guest>> ChooseGuests(const std::vector<core::Guest>& guests,
                                                     const KeysOptions& options) {
-  if (!HoldsKey(options.key)) return client::FindGuests(guests, options.key, options.user);
+  // A file that is called like a guest does not hide them.
+  auto found = client::FindGuests(guests, options.key, options.user);
+  const bool unknown = !found.ok() && found.error().code == base::Code::kNotFound;
+  if (!unknown || !HoldsKey(options.key)) return found;
   JM_ASSIGN_OR_RETURN(const core::PublicKey key, ReadKey(options.key));
   return client::FindGuests(guests, core::FingerprintOf(key), options.user);
+}
+
+/// Those who were let in by all the words; says who was not. An error if nobody was.
+base::Result<std::vector<core::Guest>> LetInBy(App& app, const std::vector<core::Guest>& guests,
+                                               const std::vector<std::string>& words) {
+  std::vector<core::Guest> chosen;
+  std::vector<std::string> others;
+  for (const core::Guest& guest : guests) {
+    const auto checked = client::CheckLetInBy(guest, words);
+    if (checked.ok())
+      chosen.push_back(guest);
+    else
+      others.push_back(core::FingerprintOf(guest.key) + " stays: " + checked.error().message);
+  }
+  if (chosen.empty()) {
+    JM_TRY(client::CheckLetInBy(guests.front(), words));
+  }
+  for (const std::string& other : others) app.Say(other);
+  return chosen;
 }
 
 base::Result<int> RunRemove(App& app, const KeysOptions& options) {
   JM_ASSIGN_OR_RETURN(const auto words, ReadJobWords(options.jobs));
   JM_ASSIGN_OR_RETURN(const client::Context context, app.OpenForWriting());
   JM_ASSIGN_OR_RETURN(const auto all, context.Await(context.stores.guests->Guests()));
-  JM_ASSIGN_OR_RETURN(const auto guests, ChooseGuests(all, options));
+  JM_ASSIGN_OR_RETURN(const auto named, ChooseGuests(all, options));
+  JM_ASSIGN_OR_RETURN(const auto guests, LetInBy(app, named, words));
   std::vector<std::string> names;
   for (const core::Guest& guest : guests) names.push_back(Called(guest));
   const std::string where = words.empty() ? "" : " to " + base::Join(words, ", ");
@@ -131,8 +160,13 @@ base::Result<int> RunRemove(App& app, const KeysOptions& options) {
   if (!IsMeant(app, options, question)) return kJobFailed;
   views::GuestChanges view;
   for (const core::Guest& guest : guests) {
-    JM_ASSIGN_OR_RETURN(auto change, context.Await(client::TakeAway(context, guest, words)));
-    view.rows.push_back(std::move(change));
+    auto change = context.Await(client::TakeAway(context, guest, words));
+    if (!change.ok()) {
+      // What was done before is shown all the same, but for one document of JSON.
+      if (!view.rows.empty() && app.mode() != OutputMode::kJson) app.Show(view);
+      return std::move(change).error().With(Called(guest));
+    }
+    view.rows.push_back(*std::move(change));
   }
   const std::string print = core::FingerprintOf(guests.front().key);
   return ShowChanges(app, view,
@@ -144,6 +178,10 @@ base::Result<int> ListGuests(App& app) {
   views::Guests view;
   JM_ASSIGN_OR_RETURN(view.rows, context.Await(context.stores.guests->Guests()));
   app.Show(view);
+  for (const core::Guest& guest : view.rows) {
+    if (guest.leaving)
+      app.Say("to try to take it away again: jobman keys remove " + core::FingerprintOf(guest.key));
+  }
   if (view.rows.empty())
     app.Say("nobody is let in but by the jobs' own keys; jobman keys add FILE.pub --user NAME");
   return kSuccess;

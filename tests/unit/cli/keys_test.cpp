@@ -127,6 +127,43 @@ TEST_F(KeysCommands, RemoveTakesAllKeysOfAUserOrOne) {
               HasSubstr("bob is let in to every job"));
 }
 
+TEST_F(KeysCommands, RemoveFromAJobPassesOverKeysThatWereNotLetInByIt) {
+  guests_ = {Ann({"train"}), GuestWith(kEcdsaKey, "ann", {"eval"})};
+  const auto ended = world_.Run({"keys", "remove", "ann", "--job", "train"});
+  EXPECT_EQ(ended.exit_code, 0) << ended.err;
+  EXPECT_THAT(ended.out, AllOf(HasSubstr(std::string(kEd25519Print) + ") is let in no more\n"),
+                               Not(HasSubstr(kEcdsaPrint))));
+  EXPECT_THAT(ended.err, HasSubstr(std::string(kEcdsaPrint) + " stays:"));
+  const auto none = world_.Run({"keys", "remove", "ann", "--job", "sweep"});
+  EXPECT_EQ(none.exit_code, 2);
+  EXPECT_EQ(none.out, "");
+}
+
+TEST_F(KeysCommands, AFileThatIsCalledLikeAGuestDoesNotHideThem) {
+  guests_ = {Bob()};
+  guests_[0].key.comment = File("no key");
+  EXPECT_EQ(world_.Run({"keys", "remove", guests_[0].key.comment}).exit_code, 0);
+}
+
+TEST_F(KeysCommands, WhatTheSameCommandCannotMendIsNotToldToBeTriedAgain) {
+  cloud_.AddFault({.call = "ChangeLogins",
+                   .error = {.code = base::Code::kFailedPrecondition, .message = "not like this"}});
+  const auto ended = world_.Run({"keys", "add", AnnFile()});
+  EXPECT_NE(ended.exit_code, 0);
+  EXPECT_THAT(ended.out, HasSubstr("not like this"));
+  EXPECT_THAT(ended.err, Not(HasSubstr("tried again")));
+}
+
+TEST_F(KeysCommands, ListSaysHowTakingAwayIsTriedAgain) {
+  core::Guest leaving = Bob();
+  leaving.leaving = true;
+  leaving.left_on = {core::JobId{1}};
+  guests_ = {Ann(), leaving};
+  const auto ended = world_.Run({"keys", "list"});
+  EXPECT_THAT(ended.err, AllOf(HasSubstr("jobman keys remove"), HasSubstr(kEcdsaPrint),
+                               Not(HasSubstr(kEd25519Print))));
+}
+
 TEST_F(KeysCommands, ListFitsIntoATerminal) {
   const auto none = world_.Run({"keys", "list"});
   EXPECT_EQ(none.exit_code, 0);

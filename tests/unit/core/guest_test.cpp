@@ -104,6 +104,7 @@ TEST(Guest, ReadsBackAsItWasWritten) {
   newer["until"] = "tomorrow";
   EXPECT_EQ(GuestFromJson(newer).error().reason, base::Reason::kNewerStore)
       << "what limits a guest must not be lost";
+  EXPECT_FALSE(GuestFromJson(newer).error().hint.empty());
   EXPECT_FALSE(GuestFromJson(base::Json::array()).ok());
 }
 

@@ -42,6 +42,17 @@ TEST_F(RowsTest, StateOfANewerJobmanIsNeverAnEmptyState) {
   EXPECT_EQ(store_.List({}).value()[0].state, "DREAMING");
 }
 
+TEST_F(RowsTest, AGuestThatCannotBeReadIsNamed) {
+  for (const char* value : {"{\"until\": \"tomorrow\"}", "{"}) {
+    auto db = Database::Open((dir_ / "jobman.db").string(), SQLITE_OPEN_READWRITE).value();
+    const std::string sql = "INSERT OR REPLACE INTO meta (key, value) VALUES ('guest:ann:k', '";
+    ASSERT_TRUE(db.RunScript(sql + value + "')", "testing").ok());
+    const base::Error error = store_.Guests().error();
+    EXPECT_THAT(error.ToString(), HasSubstr("reading guest:ann:k: "));
+    EXPECT_FALSE(error.hint.empty()) << value;
+  }
+}
+
 TEST_F(RowsTest, WishOfANewerJobmanIsRefused) {
   EXPECT_EQ(ErrorAfter("UPDATE jobs SET wish = 'migrate'").reason, Reason::kNewerStore);
 }
