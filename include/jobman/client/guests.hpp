@@ -20,7 +20,7 @@ struct GuestVisit {
   };
   core::JobId job = {};
   std::string name = {};  ///< of the job
-  std::string node = {};  ///< or the slice
+  std::string node = {};  ///< or the slice; empty if the job's record cannot be read
   Fate fate = Fate::kDone;
   std::string why = {};  ///< a few words; of kFailed in `error`
   std::optional<base::Error> error = {};

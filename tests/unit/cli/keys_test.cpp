@@ -139,6 +139,18 @@ TEST_F(KeysCommands, RemoveFromAJobPassesOverKeysThatWereNotLetInByIt) {
   EXPECT_EQ(none.out, "");
 }
 
+TEST_F(KeysCommands, WhatWasRemovedBeforeAnErrorIsShown) {
+  guests_ = {GuestWith(kEcdsaKey, "ann"), Ann()};
+  world_.fill = [this, fill = world_.fill](MemoryStore& store) {
+    fill(store);
+    cloud_.before_change_of_logins = [&store] { EXPECT_TRUE(store.SetGuest(Ann(), {}).ok()); };
+  };
+  const auto ended = world_.Run({"keys", "remove", "ann"});
+  EXPECT_NE(ended.exit_code, 0);
+  EXPECT_THAT(ended.out, HasSubstr(std::string(kEcdsaPrint) + ") is let in no more\n"));
+  EXPECT_THAT(ended.err, HasSubstr("another command has changed the guest meanwhile"));
+}
+
 TEST_F(KeysCommands, AFileThatIsCalledLikeAGuestDoesNotHideThem) {
   guests_ = {Bob()};
   guests_[0].key.comment = File("no key");
