@@ -13,7 +13,7 @@ base::Error HoldsNoSlice(core::JobId id) {
 
 /// The service says that nothing is announced, but not where to read of it.
 base::Error Explained(base::Error error, core::JobId id) {
-  if (error.code == base::Code::kFailedPrecondition && error.hint.empty()) {
+  if (error.code == base::Code::kFailedPrecondition) {
     error.hint = "what the cloud announces is in: jobman why " + core::FormatJobId(id);
   }
   return error;

@@ -98,7 +98,8 @@ std::string WithoutHead(const Scene& scene, const std::string& screen) {
 void ExpectToHelp(const Scene& scene, const std::string& screen) {
   SCOPED_TRACE(scene.name + "\n" + screen);
   EXPECT_THAT(WithoutHead(scene, screen),
-              AnyOf(HasSubstr(scene.zone), HasSubstr(scene.type), HasSubstr("my-project")))
+              AnyOf(HasSubstr(scene.zone), HasSubstr(scene.type), HasSubstr("my-project"),
+                    HasSubstr("the name " + scene.name + "-")))
       << "the thing";
   EXPECT_TRUE(HasCure(scene, screen)) << "the cure";
   EXPECT_THAT(screen, AllOf(Not(HasSubstr("{\"")), Not(HasSubstr("@type")), Not(HasSubstr("\":"))))

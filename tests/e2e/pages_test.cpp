@@ -195,6 +195,8 @@ class Pages : public testing::Test {
         {"env", "-i", fmt::format("PATH={}:{}", JOBMAN_BIN_DIR, std::getenv("PATH")),
          "JOBMAN_HOME=" + place_.home().string(), "COLUMNS=100", "LC_ALL=C.UTF-8",
          "JOBMAN_QUOTA_ENDPOINT=" + place_.SimEndpoint(),
+         "GOOGLE_OAUTH_ACCESS_TOKEN=" +
+             std::string(base::Trim(base::ReadFile(place_.SimTokenFile()).value_or(""))),
          "JOBMAN_STORAGE_ENDPOINT=" + SideEndpoint(), "JOBMAN_BIGQUERY_ENDPOINT=" + SideEndpoint(),
          "JOBMAN_BILLING_TABLE=demo.billing.gcp_billing_export_v1_01AB",
          "JOBMAN_MONITORING_ENDPOINT=" + SideEndpoint(),

@@ -2,13 +2,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include <cstdlib>
-#include <utility>
-
-#include "jobman/base/files.hpp"
-#include "jobman/base/json.hpp"
 #include "jobman/base/state_paths.hpp"
-#include "jobman/base/strings.hpp"
 #include "tests/e2e/place.hpp"
 
 namespace jobman::test {
@@ -20,9 +14,9 @@ class Queue : public testing::Test {
  protected:
   void SetUp() override { place_.StartSim({"--delays", "0"}); }
   base::Path TasksFile() const { return place_.path() / "tasks.yaml"; }
-  void WriteTasks(const std::string& tasks, const std::string& head = "") {
+  void WriteTasks(const std::string& tasks) {
     const std::string text =
-        head + "defaults: {zone: us-central2-b}\naccelerators:\n  v4-16:\n    tasks:\n" + tasks;
+        "defaults: {zone: us-central2-b}\naccelerators:\n  v4-16:\n    tasks:\n" + tasks;
     ASSERT_TRUE(base::WriteFileAtomic(TasksFile(), text).ok());
   }
   std::string WorkerFile() {
@@ -43,29 +37,6 @@ class Queue : public testing::Test {
   bool Says(const std::string& task, int run, const std::string& text, int host = 0) {
     return place_.Until(task + " says " + text,
                         [&] { return Log(task, run, host).find(text) != std::string::npos; });
-  }
-  /// Runs a shell command in the folder `code`, a repository; what it printed.
-  std::string InRepository(const std::string& command) const {
-    const base::Path code = place_.path() / "code", printed = place_.path() / "printed";
-    const std::string line = "mkdir -p " + code.string() + " && cd " + code.string() + " && { " +
-                             command + "; } >" + printed.string() + " 2>&1";
-    const int ended = std::system(line.c_str());
-    const std::string text = base::ReadFile(printed).value_or("");
-    EXPECT_EQ(ended, 0) << text;
-    return std::string(base::Trim(text));
-  }
-  /// The id of the new commit, in which the file `data` has this text.
-  std::string CommitData(const std::string& text) const {
-    return InRepository("echo '" + text +
-                        "' >data && git add data && git -c user.name=a -c user.email=a@b.c commit "
-                        "-qm 1 && git rev-parse HEAD");
-  }
-  /// The history of the task, as `task show --json` has it.
-  base::Json History(const std::string& task) {
-    const Ran shown = place_.Jobman({"--json", "task", "show", task});
-    const auto json = base::ParseJson(shown.out);
-    if (!json.ok()) return {};
-    return base::GetMember(base::GetMember(*json, "tasks").at(0), "history");
   }
   Place place_;
 };
@@ -111,38 +82,6 @@ TEST_F(Queue, ATaskWhoseSliceIsPreemptedIsRunAgainOnTheNextSlice) {
   EXPECT_TRUE(Says("long", 2, "ended"));
   EXPECT_THAT(Log("long", 2), HasSubstr("begun 2"));
   EXPECT_TRUE(place_.Reaches("1", "IDLE"));
-}
-
-TEST_F(Queue, ATaskRunsTheBranchOfItsRepositoryAndTheCommitIsRecorded) {
-  if (std::system("git --version >/dev/null 2>&1") != 0) GTEST_SKIP() << "git is not installed";
-  InRepository("git init -q -b main");
-  const std::string first = CommitData("version one");
-  const std::string repos = "repos: {code: 'file://" + (place_.path() / "code").string() + "'}\n";
-  const std::string one =
-      "    - {id: one, repo: code, branch: main, run: 'cat data; echo at $JOBMAN_TASK_COMMIT'}\n";
-  const std::string gone =
-      "    - {id: gone, repo: code, branch: lost, max_retries: 1, run: 'ls'}\n";
-  WriteTasks(one + gone, repos);
-  ASSERT_EQ(place_.Jobman({"create", WorkerFile()}).code, 0);
-  EXPECT_TRUE(Says("one", 1, "at " + first));
-  EXPECT_THAT(Log("one", 1), HasSubstr("version one\n"));
-  EXPECT_TRUE(Says("gone", 1, "lost"));
-  EXPECT_TRUE(place_.Reaches("1", "IDLE"));
-
-  const std::string second = CommitData("version two");
-  WriteTasks(one + gone + "    - {id: two, repo: code, branch: main, run: 'cat data'}\n", repos);
-  EXPECT_TRUE(Says("two", 1, "version two")) << "the others go on, with what the branch has now";
-  EXPECT_TRUE(place_.Reaches("1", "IDLE"));
-  for (const auto& [task, commit] : {std::pair{"one", first}, std::pair{"two", second}}) {
-    const base::Json history = History(task);
-    ASSERT_EQ(history.size(), 1u) << task;
-    EXPECT_EQ(base::GetString(base::GetMember(history[0], "end"), "commit"), commit) << task;
-    const Ran shown = place_.Jobman({"task", "show", task});
-    EXPECT_THAT(shown.out, HasSubstr("succeeded: exit code 0; commit " + commit.substr(0, 12)));
-  }
-  const base::Json lost = History("gone");
-  ASSERT_EQ(lost.size(), 1u);
-  EXPECT_EQ(base::GetString(base::GetMember(lost[0], "end"), "commit"), "");
 }
 
 }  // namespace

@@ -102,8 +102,8 @@ TEST_F(Quota, AServiceThatHangsCostsItsTimeAndNoMore) {
   AskFor(kComputeEndpoint, hangs.port());
   const Ran ran = Ask({"-z", "us-central2-b"});
   EXPECT_EQ(ran.code, 75) << ran.All();
-  EXPECT_THAT(ran.out, HasSubstr("Service Usage: no answer within 10s"));
-  EXPECT_THAT(ran.out, HasSubstr("Compute Engine: no answer within 10s"));
+  EXPECT_THAT(ran.out, HasSubstr("Service Usage: no answer within 8s"));
+  EXPECT_THAT(ran.out, HasSubstr("Compute Engine: no answer within 8s"));
 }
 
 }  // namespace

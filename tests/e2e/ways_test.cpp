@@ -116,7 +116,8 @@ class Ways : public testing::Test {
   }
   std::set<std::string> Addresses(const std::string& kind) {
     std::set<std::string> all;
-    for (const base::Json& host : place_.Show("far")["slice"]["hosts"])
+    const base::Json shown = place_.Show("far");
+    for (const base::Json& host : shown.at("slice").at("hosts"))
       all.insert(base::GetString(host, kind));
     return all;
   }
