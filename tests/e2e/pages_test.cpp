@@ -50,7 +50,8 @@ const std::vector<Step> kSteps = {
     {"cp", "echo 0.1 >rate.txt\njobman cp rate.txt train:\njobman cp train:rate.txt copy.txt -w 1"},
     {"forward", "jobman forward train 16006:6006"},
     {"keys", "jobman keys add ann.pub --job train\njobman keys list\njobman keys remove ann"},
-    {"quota", "jobman-sim set quota.us-central2-b/v4-spot=64\njobman --endpoint local quota"},
+    {"quota",
+     "jobman-sim set quota.us-central2-b/v4-spot=64\njobman quota --project local-project"},
     {"storage", "jobman --endpoint local storage"},
     {"billing", "jobman --endpoint local billing --days 2"},
     {"edit", "EDITOR='sed -i s/3600/7200/' jobman edit train"},
@@ -194,6 +195,8 @@ class Pages : public testing::Test {
     const Ran ran = RunProgram(
         {"env", "-i", fmt::format("PATH={}:{}", JOBMAN_BIN_DIR, std::getenv("PATH")),
          "JOBMAN_HOME=" + place_.home().string(), "COLUMNS=100", "LC_ALL=C.UTF-8",
+         // Services beside Cloud TPU get no token of the cloud `local`.
+         "JOBMAN_ENDPOINT=" + (line.starts_with("jobman quota") ? place_.SimEndpoint() : ""),
          "JOBMAN_QUOTA_ENDPOINT=" + place_.SimEndpoint(),
          "GOOGLE_OAUTH_ACCESS_TOKEN=" +
              std::string(base::Trim(base::ReadFile(place_.SimTokenFile()).value_or(""))),
