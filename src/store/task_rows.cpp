@@ -36,13 +36,12 @@ struct TaskRow {
 
 Result<core::Task> ReadTask(const TaskRow& row, QueueId queue) {
   auto task = ParseTask(row.text);
-  const std::string doing = "reading task " + row.id;
-  if (!task.ok()) return Unreadable(std::move(task).error(), doing);
+  if (!task.ok()) return Unreadable(std::move(task).error(), "reading task " + row.id);
   if (task->definition.id != row.id) {
     return base::Error{.code = base::Code::kDataLoss,
                        .message = "its record is that of task " + task->definition.id,
                        .hint = "put a copy of the store back that is older than the damage"}
-        .With(doing);
+        .With("reading task " + row.id);
   }
   task->queue = queue;
   task->version = row.version;
