@@ -1,12 +1,11 @@
 #include "jobman/base/hash.hpp"
 
 #include <openssl/evp.h>
+#include <openssl/sha.h>
 
 #include <algorithm>
 #include <array>
 #include <vector>
-
-#include "jobman/base/check.hpp"
 
 namespace jobman::base {
 namespace {
@@ -28,21 +27,25 @@ const unsigned char* Unsigned(std::string_view bytes) {
 
 }  // namespace
 
-/// OpenSSL's state of a hash.
-class Sha256::Impl {
- public:
-  Impl() { JM_CHECK(EVP_DigestInit_ex(state.get(), EVP_sha256(), nullptr) == 1, kMissing); }
-  Impl(const Impl& other) {
-    JM_CHECK(EVP_MD_CTX_copy_ex(state.get(), other.state.get()) == 1, kMissing);
-  }
-  Impl& operator=(const Impl&) = delete;
+// OpenSSL 3 wants hashes by EVP. The first one reads its configuration and looks for providers,
+// half a millisecond of each short command; these functions only compute.
+#pragma GCC diagnostic push
+#pragma GCC diagnostic ignored "-Wdeprecated-declarations"
 
-  static constexpr const char* kMissing = "OpenSSL has no SHA-256";
-  struct Free {
-    void operator()(EVP_MD_CTX* context) const { EVP_MD_CTX_free(context); }
-  };
-  std::unique_ptr<EVP_MD_CTX, Free> state{EVP_MD_CTX_new()};
+/// OpenSSL's state of a hash.
+struct Sha256::Impl {
+  Impl() { SHA256_Init(&state); }
+  void Add(std::string_view bytes) { SHA256_Update(&state, bytes.data(), bytes.size()); }
+  std::string Hex() {
+    std::array<unsigned char, SHA256_DIGEST_LENGTH> digest = {};
+    SHA256_Final(digest.data(), &state);
+    return ToHex(digest.data(), digest.size());
+  }
+
+  SHA256_CTX state = {};
 };
+
+#pragma GCC diagnostic pop
 
 Sha256::Sha256() : impl_(std::make_unique<Impl>()) {}
 Sha256::~Sha256() = default;
@@ -53,16 +56,11 @@ Sha256& Sha256::operator=(const Sha256& other) {
 }
 
 void Sha256::Add(std::string_view bytes) {
-  JM_CHECK(EVP_DigestUpdate(impl_->state.get(), bytes.data(), bytes.size()) == 1, Impl::kMissing);
+  impl_->Add(bytes);
 }
 
 std::string Sha256::Hex() const {
-  const Impl copy(*impl_);  // the end is the end of the state, too
-  std::array<unsigned char, EVP_MAX_MD_SIZE> digest = {};
-  unsigned int size = 0;
-  JM_CHECK(EVP_DigestFinal_ex(copy.state.get(), digest.data(), &size) == 1 && size == 32,
-           Impl::kMissing);
-  return ToHex(digest.data(), size);
+  return Impl(*impl_).Hex();  // the end is the end of the state, too
 }
 
 std::string Sha256Hex(std::string_view bytes) {

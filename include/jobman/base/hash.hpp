@@ -21,7 +21,7 @@ class Sha256 {
   std::string Hex() const;
 
  private:
-  class Impl;
+  struct Impl;
   std::unique_ptr<Impl> impl_;
 };
 
