@@ -5,6 +5,7 @@
 #include <cerrno>
 #include <optional>
 #include <sstream>
+#include <vector>
 
 #include "cli/commands.hpp"
 #include "cli/completion.hpp"
@@ -175,8 +176,23 @@ int RunCommand(App& app, const Invocation& chosen) {
   return ended.ok() ? *ended : app.Fail(ended.error());
 }
 
-/// Adds the global options and every command to `root`, which is empty.
-void BuildCommandLine(CLI::App& root, GlobalOptions& options, Invocation& chosen) {
+/// Those that the line may mean. To make all forty takes as long as some commands do.
+std::vector<Command> CommandsFor(const std::vector<std::string>& args) {
+  const auto all = Commands();
+  const auto is = [](const auto& word) {
+    return [&word](const Command& command) { return word == command.name; };
+  };
+  const auto word = CommandWord(args);
+  if (!word || std::none_of(all.begin(), all.end(), is(*word))) return {all.begin(), all.end()};
+  std::vector<Command> meant;
+  for (const Command& command : all)
+    if (std::find(args.begin(), args.end(), command.name) != args.end()) meant.push_back(command);
+  return meant;
+}
+
+/// Adds the global options and the commands to `root`, which is empty.
+void BuildCommandLine(CLI::App& root, const std::vector<std::string>& args, GlobalOptions& options,
+                      Invocation& chosen) {
   root.name("jobman");
   root.description(
       "Runs jobs on Cloud TPU VMs: slices, setup, commands on every host, logs, retries.");
@@ -184,7 +200,7 @@ void BuildCommandLine(CLI::App& root, GlobalOptions& options, Invocation& chosen
   root.require_subcommand(1);
   root.fallthrough();  // global options may follow the command, too
   AddGlobalOptions(root, options);
-  for (const Command& command : Commands()) command.add(root, chosen);
+  for (const Command& command : CommandsFor(args)) command.add(root, chosen);
   AddFooters(root);
 }
 
@@ -238,7 +254,7 @@ int Run(const std::vector<std::string>& given, const Environment& environment) {
   GlobalOptions options;
   Invocation chosen;
   CLI::App root;
-  BuildCommandLine(root, options, chosen);
+  BuildCommandLine(root, args, options, chosen);
   ui::Surroundings around = environment.around;
   around.colour_refused = HasFlag(args, "--no-color");
   // Read before the command line is parsed: parse errors are JSON, too.
