@@ -34,6 +34,11 @@ libraries() {
     sed -n -e 's/^.* => \(\/[^ ]*\) (0x.*$/\1/p' -e 's/^[[:space:]]*\(\/[^ ]*\) (0x.*$/\1/p' | sort -u
 }
 
+# What jobman opens only when it is needed (src/http/curl_library.cpp), as a program that loads it.
+opener="$work/opener"
+echo 'int main(void) { return 0; }' |
+  ${CC:-gcc} -x c - -o "$opener" -Wl,--no-as-needed -l:libcurl.so.4
+
 # owner FILE: the package that it is from; on a merged /usr dpkg may know it by either path.
 owner() {
   real=$(readlink -f -- "$1")
@@ -71,7 +76,7 @@ make_tree() {
   : >"$work/owners"
   for program in $programs; do
     strip -o "$lib/$program" "$build/bin/$program"
-    libraries "$build/bin/$program"
+    libraries "$build/bin/$program" "$opener"
   done | sort -u >"$work/libraries"
   libc=$(grep '/libc\.so\.6$' "$work/libraries")
   for part in $glibc_parts; do
@@ -145,7 +150,7 @@ make_deb() {
   add_shared "$deb/usr"
   ln -s configs "$deb/usr/share/doc/jobman/examples"
   gzip -n -9 "$deb/usr/share/man/man1/jobman.1"
-  needs=$(depends "$deb/usr/bin/jobman" "$deb/usr/bin/jobman-sim")
+  needs=$(depends "$deb/usr/bin/jobman" "$deb/usr/bin/jobman-sim" "$opener")
   [ -n "$needs" ] || fail "the dependencies of the .deb cannot be computed"
   cat >"$deb/DEBIAN/control" <<END
 Package: jobman

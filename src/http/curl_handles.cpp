@@ -2,6 +2,8 @@
 
 #include <system_error>
 
+#include "http/curl_library.hpp"
+
 namespace jobman::http {
 namespace {
 
@@ -46,6 +48,7 @@ Error LateError(CURL* easy, const std::string& peer, const std::string& cause) {
 }  // namespace
 
 base::Status StartCurl() {
+  JM_TRY(OpenCurlLibrary());
   static const CURLcode kStarted = curl_global_init(CURL_GLOBAL_DEFAULT);
   if (kStarted == CURLE_OK) return base::Ok();
   return base::Internal(std::string("libcurl cannot start: ") + curl_easy_strerror(kStarted));

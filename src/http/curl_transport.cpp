@@ -5,6 +5,7 @@
 
 #include "http/ca_bundle.hpp"
 #include "http/curl_handles.hpp"
+#include "http/curl_library.hpp"
 #include "http/curl_loop.hpp"
 #include "jobman/base/clean.hpp"
 #include "jobman/base/strings.hpp"
@@ -208,7 +209,7 @@ std::string DefaultUserAgent() {
 }
 
 std::string CurlVersion() {
-  return curl_version_info(CURLVERSION_NOW)->version;
+  return OpenCurlLibrary().ok() ? curl_version_info(CURLVERSION_NOW)->version : "not installed";
 }
 
 base::Result<std::unique_ptr<Transport>> MakeCurlTransport(asio::any_io_executor executor,
