@@ -6,9 +6,7 @@ ports::HostTarget TargetOf(const core::Job& job, int host, int default_port) {
   const core::HostAddress& address = job.slice->hosts[static_cast<std::size_t>(host)];
   const core::HostPosition position = core::PositionOf(*job.slice, host);
   const core::SshSpec& ssh = job.spec.ssh;
-  const bool external = ssh.address == core::AddressChoice::kExternal &&
-                        job.spec.tpu.external_ips && !address.external.empty();
-  return {.address = external ? address.external : address.internal,
+  return {.address = core::ChosenAddress(address, job.spec),
           .port = ssh.port != 0 ? ssh.port : default_port,
           .user = ssh.user,
           .private_key = ssh.private_key,

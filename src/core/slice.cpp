@@ -43,6 +43,11 @@ constexpr std::array kQueuedStates = {
 
 }  // namespace
 
+const std::string& ChosenAddress(const HostAddress& host, const JobSpec& spec) {
+  const bool external = spec.ssh.address == AddressChoice::kExternal && spec.tpu.external_ips &&
+                        !host.external.empty();
+  return external ? host.external : host.internal;
+}
 NodeState NodeStateFromName(std::string_view name) {
   return ValueIn<NodeState>(kNodeStates, name).value_or(NodeState::kUnknown);
 }

@@ -23,8 +23,7 @@ std::string JobText(core::JobId id) {
 
 std::string Host0(const core::Job& job) {
   if (!job.slice || job.slice->hosts.empty()) return {};
-  const core::HostAddress& host = job.slice->hosts.front();
-  return host.external.empty() ? host.internal : host.external;
+  return core::ChosenAddress(job.slice->hosts.front(), job.spec);
 }
 
 Error Changed(const core::Job& job, const std::string& what) {

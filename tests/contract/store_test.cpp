@@ -563,6 +563,13 @@ TEST_P(StoreContract, ListShowsTheInternalAddressIfThereIsNoExternalOne) {
   EXPECT_EQ(store().List({}).value()[0].host0, "10.0.0.2");
 }
 
+TEST_P(StoreContract, ListShowsTheAddressThatIsLoggedInTo) {
+  Job job = BusyJob(Get(Create("train")));
+  job.spec.ssh.address = core::AddressChoice::kInternal;
+  ASSERT_TRUE(Commit({.job = job}, 0).ok());
+  EXPECT_EQ(store().List({}).value()[0].host0, "10.0.0.2");
+}
+
 TEST_P(StoreContract, ListFiltersByEachColumn) {
   Create("train-1");
   Create("train-2");

@@ -181,6 +181,9 @@ TEST_F(Ways, ByInternalAddresses) {
     EXPECT_NE(address, "") << "the hosts have both";
     EXPECT_THAT(exec.err, Not(HasSubstr("connected to " + address + ":")));
   }
+  const base::Json shown = place_.Show("far");
+  const std::string host0 = base::GetString(shown.at("slice").at("hosts").at(0), "internal");
+  EXPECT_THAT(place_.Jobman({"--json", "list"}).out, HasSubstr("\"host0\": \"" + host0 + "\""));
   GoesOn();
 }
 

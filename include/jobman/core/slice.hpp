@@ -61,6 +61,9 @@ struct HostAddress {
   std::string external = {};
   friend bool operator==(const HostAddress&, const HostAddress&) = default;
 };
+/// The one of the two that the job's `ssh.address` chooses. A host without an external address, or
+/// of a job that wants none (`tpu.external_ips`), is reached at its internal one.
+const std::string& ChosenAddress(const HostAddress& host, const JobSpec& spec);
 
 /// An announcement by the cloud that it will take machines away.
 struct Notice {

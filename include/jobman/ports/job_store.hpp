@@ -65,7 +65,7 @@ struct JobSummary {
   std::string user = {};
   std::string accelerator = {};
   std::string zone = {};
-  std::string host0 = {};  ///< external address of host 0, else internal, else empty
+  std::string host0 = {};  ///< address at which host 0 is logged in to; empty without a slice
   std::string state = {};
   std::string status = {};  ///< core::StatusWord(): STARTING, or the state
   std::string familiar = {};

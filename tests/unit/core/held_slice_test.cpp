@@ -13,6 +13,19 @@ TEST(IntendedSlice, WasLastHeardOfWhenItWasIntended) {
   EXPECT_FALSE(IsHeld(slice));
 }
 
+TEST(ChosenAddress, IsTheExternalOneIfThereIsOneAndTheJobWantsIt) {
+  const HostAddress both{.internal = "10.0.0.2", .external = "203.0.113.7"};
+  const HostAddress one{.internal = "10.0.0.2"};
+  JobSpec spec;
+  EXPECT_EQ(ChosenAddress(both, spec), "203.0.113.7");
+  EXPECT_EQ(ChosenAddress(one, spec), "10.0.0.2");
+  spec.tpu.external_ips = false;
+  EXPECT_EQ(ChosenAddress(both, spec), "10.0.0.2");
+  spec.tpu.external_ips = true;
+  spec.ssh.address = AddressChoice::kInternal;
+  EXPECT_EQ(ChosenAddress(both, spec), "10.0.0.2");
+}
+
 TEST(CureOf, OnlyAdviceThatIsMeantForTheRefusalIsBetterThanDeletingByHand) {
   const SliceRef slice{
       .mode = AllocationMode::kTpuVm, .place = {.project = "p", .zone = "z"}, .name = "s"};
