@@ -3,6 +3,7 @@
 #include <string>
 
 #include "cli/commands.hpp"
+#include "cli/csv_option.hpp"
 #include "cli/default_spec.hpp"
 #include "cli/one_of.hpp"
 #include "cli/views/billing.hpp"
@@ -58,8 +59,7 @@ base::Status CheckWhole(const App& app, const BillingOptions& options,
 }
 
 Result<int> RunBilling(App& app, const BillingOptions& options) {
-  if (options.csv && app.mode() == OutputMode::kJson)
-    return base::InvalidArgument("--csv cannot be used with --json", "leave one of them out");
+  JM_TRY(CheckCsv(app, options.csv));
   JM_ASSIGN_OR_RETURN(const std::string table, BillingTable(options));
   JM_ASSIGN_OR_RETURN(const core::JobSpec spec, SpecWithProject(app, "billing", options.project));
   JM_ASSIGN_OR_RETURN(const client::Context context, app.OpenForReading(Elsewhere::kIgnore));
@@ -72,11 +72,7 @@ Result<int> RunBilling(App& app, const BillingOptions& options) {
   JM_ASSIGN_OR_RETURN(view.answer, context.Await(client::AskBilling(
                                        context, {.cloud = spec.cloud, .question = view.question})));
   JM_TRY(CheckWhole(app, options, view.answer));
-  if (options.csv) {
-    app.terminal().Out(views::RenderCsv(view));
-  } else {
-    app.Show(view);
-  }
+  ShowOrCsv(app, view, options.csv);
   return kSuccess;
 }
 

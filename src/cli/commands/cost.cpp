@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "cli/commands.hpp"
+#include "cli/csv_option.hpp"
 #include "cli/job_choice.hpp"
 #include "cli/one_of.hpp"
 #include "cli/since.hpp"
@@ -76,15 +77,10 @@ Result<Costs> CountCosts(App& app, const client::Context& context, const CostOpt
 }
 
 Result<int> RunCost(App& app, const CostOptions& options) {
-  if (options.csv && app.mode() == OutputMode::kJson)
-    return base::InvalidArgument("--csv cannot be used with --json", "leave one of them out");
+  JM_TRY(CheckCsv(app, options.csv));
   JM_ASSIGN_OR_RETURN(const client::Context context, app.OpenForReading());
   JM_ASSIGN_OR_RETURN(const Costs view, CountCosts(app, context, options));
-  if (options.csv) {
-    app.terminal().Out(views::RenderCsv(view));
-  } else {
-    app.Show(view);
-  }
+  ShowOrCsv(app, view, options.csv);
   return kSuccess;
 }
 

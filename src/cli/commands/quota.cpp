@@ -4,6 +4,7 @@
 #include <vector>
 
 #include "cli/commands.hpp"
+#include "cli/csv_option.hpp"
 #include "cli/default_spec.hpp"
 #include "cli/views/quota.hpp"
 #include "jobman/client/quota.hpp"
@@ -30,8 +31,7 @@ int CodeOfQuota(const client::QuotaAnswer& answer) {
 }
 
 Result<int> RunQuota(App& app, const QuotaOptions& options) {
-  if (options.csv && app.mode() == OutputMode::kJson)
-    return base::InvalidArgument("--csv cannot be used with --json", "leave one of them out");
+  JM_TRY(CheckCsv(app, options.csv));
   for (const std::string& zone : options.zones) JM_TRY(config::CheckZone(zone));
   JM_ASSIGN_OR_RETURN(const core::JobSpec spec, SpecWithProject(app, "quota", options.project));
   JM_ASSIGN_OR_RETURN(const client::Context context, app.OpenForReading(Elsewhere::kIgnore));
@@ -40,11 +40,7 @@ Result<int> RunQuota(App& app, const QuotaOptions& options) {
                                                          .project = spec.tpu.project,
                                                          .zones = options.zones,
                                                          .all = options.all}));
-  if (options.csv) {
-    app.terminal().Out(views::RenderCsv(view));
-  } else {
-    app.Show(view);
-  }
+  ShowOrCsv(app, view, options.csv);
   return CodeOfQuota(view.answer);
 }
 

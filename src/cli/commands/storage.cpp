@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "cli/commands.hpp"
+#include "cli/csv_option.hpp"
 #include "cli/default_spec.hpp"
 #include "cli/views/storage.hpp"
 #include "jobman/client/storage.hpp"
@@ -29,18 +30,13 @@ int CodeOfStorage(const client::StorageAnswer& answer) {
 }
 
 Result<int> RunStorage(App& app, const StorageOptions& options) {
-  if (options.csv && app.mode() == OutputMode::kJson)
-    return base::InvalidArgument("--csv cannot be used with --json", "leave one of them out");
+  JM_TRY(CheckCsv(app, options.csv));
   JM_ASSIGN_OR_RETURN(const core::JobSpec spec, SpecWithProject(app, "storage", options.project));
   JM_ASSIGN_OR_RETURN(const client::Context context, app.OpenForReading(Elsewhere::kIgnore));
   views::Storage view{.project = spec.tpu.project};
   view.answer = context.Await(client::AskStorage(
       context, {.cloud = spec.cloud, .project = spec.tpu.project, .buckets = options.buckets}));
-  if (options.csv) {
-    app.terminal().Out(views::RenderCsv(view));
-  } else {
-    app.Show(view);
-  }
+  ShowOrCsv(app, view, options.csv);
   return CodeOfStorage(view.answer);
 }
 

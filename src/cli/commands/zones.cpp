@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "cli/commands.hpp"
+#include "cli/csv_option.hpp"
 #include "cli/default_spec.hpp"
 #include "cli/one_of.hpp"
 #include "cli/views/zones.hpp"
@@ -106,19 +107,14 @@ int CodeOfZones(const views::Zones& view, const ZonesOptions& options) {
 }
 
 Result<int> RunZones(App& app, const ZonesOptions& options) {
-  if (options.csv && app.mode() == OutputMode::kJson)
-    return base::InvalidArgument("--csv cannot be used with --json", "leave one of them out");
+  JM_TRY(CheckCsv(app, options.csv));
   JM_ASSIGN_OR_RETURN(const auto zones, ZonesToAsk(options));
   const bool one = options.zones.size() == 1 && options.type.empty();
   views::Zones view{
       .type = options.type, .details = one || options.output == "wide", .now = app.Now()};
   JM_TRY(AskOrKnow(app, options, zones, view));
   JM_TRY(KeepFitting(view));
-  if (options.csv) {
-    app.terminal().Out(views::RenderCsv(view));
-  } else {
-    app.Show(view);
-  }
+  ShowOrCsv(app, view, options.csv);
   return CodeOfZones(view, options);
 }
 

@@ -398,6 +398,14 @@ TEST_F(Commands, NameOptionWithSeveralFilesIsRefused) {
   EXPECT_THAT(ended.err, HasSubstr("--name cannot be used with several files"));
 }
 
+TEST_F(Commands, CsvWithJsonIsRefused) {
+  for (const char* command : {"zones", "cost", "quota", "storage", "billing"}) {
+    const auto ended = world_.Run({command, "--json", "--csv"});
+    EXPECT_EQ(ended.exit_code, 2) << command;
+    EXPECT_THAT(ended.out + ended.err, HasSubstr("--csv cannot be used with --json")) << command;
+  }
+}
+
 TEST_F(Commands, EveryBadFileIsReported) {
   const auto ended = world_.Run({"create", "--dry-run", GoodFile("good.yaml"),
                                  GoodFile("bad.yaml", "nonsense: 1\n"), "missing.yaml"});

@@ -153,7 +153,6 @@ TEST_F(QuotaCommand, WhatCannotBeMeantIsRefused) {
   EXPECT_EQ(ended.exit_code, 2);
   EXPECT_THAT(ended.err, HasSubstr("no project is named"));
   EXPECT_EQ(world_.Run({"quota", "--project", "demo", "-z", "us-central2"}).exit_code, 2);
-  EXPECT_EQ(world_.Run({"quota", "--project", "demo", "--json", "--csv"}).exit_code, 2);
   EXPECT_THAT(cloud_.calls(), testing::IsEmpty());
 }
 

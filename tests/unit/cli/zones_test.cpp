@@ -170,7 +170,6 @@ TEST_F(ZonesCommand, IfAllNamedZonesRefuseTheExitCodeSaysSo) {
 TEST_F(ZonesCommand, WhatCannotBeMeantIsRefused) {
   EXPECT_EQ(world_.Run({"zones", "us-central2"}).exit_code, 2) << "a region";
   EXPECT_EQ(world_.Run({"zones", "-a", "V4_8"}).exit_code, 2);
-  EXPECT_EQ(world_.Run({"zones", "--json", "--csv"}).exit_code, 2);
 }
 
 }  // namespace
