@@ -145,20 +145,5 @@ TEST_F(BillingApiTest, ATableThatIsNoneIsNotAskedFor) {
   EXPECT_TRUE(IsBillingTable("example.com:lab.bills.gcp_billing_export_resource_v1_0A-1B"));
 }
 
-TEST(MakeBilling, OnlyGooglesCloudHasItUnlessTheVariableNamesIt) {
-  Loop loop;
-  std::map<std::string, std::string> variables = {{"GOOGLE_OAUTH_ACCESS_TOKEN", "t"}};
-  const auth::Env env = [&variables](const std::string& name) -> std::optional<std::string> {
-    const auto found = variables.find(name);
-    return found == variables.end() ? std::nullopt : std::optional(found->second);
-  };
-  const auto executor = loop.context.get_executor();
-  const core::CloudSpec other{.endpoint = "http://127.0.0.1:1"};
-  EXPECT_NE(*MakeBilling(executor, {}, env), nullptr);
-  EXPECT_EQ(*MakeBilling(executor, other, env), nullptr);
-  variables["JOBMAN_BIGQUERY_ENDPOINT"] = "http://127.0.0.1:1";
-  EXPECT_NE(*MakeBilling(executor, other, env), nullptr);
-}
-
 }  // namespace
 }  // namespace jobman::cloud

@@ -125,24 +125,5 @@ TEST_F(BucketListTest, WhatIsNoAnswerIsAnError) {
   EXPECT_THAT(loop.Run(sizes.OfProject("lab", {})).error().message, HasSubstr("do not end"));
 }
 
-TEST(MakeBucketList, OnlyGooglesCloudHasThemUnlessTheVariablesNameThem) {
-  Loop loop;
-  std::map<std::string, std::string> variables = {{"GOOGLE_OAUTH_ACCESS_TOKEN", "t"}};
-  const auth::Env env = [&variables](const std::string& name) -> std::optional<std::string> {
-    const auto found = variables.find(name);
-    return found == variables.end() ? std::nullopt : std::optional(found->second);
-  };
-  const auto executor = loop.context.get_executor();
-  EXPECT_NE(*MakeBucketList(executor, {}, env), nullptr);
-  EXPECT_NE(*MakeBucketSizes(executor, {}, env), nullptr);
-  const core::CloudSpec other{.endpoint = "http://127.0.0.1:1"};
-  EXPECT_EQ(*MakeBucketList(executor, other, env), nullptr);
-  EXPECT_EQ(*MakeBucketSizes(executor, other, env), nullptr);
-  variables["JOBMAN_MONITORING_ENDPOINT"] = "http://127.0.0.1:1";
-  EXPECT_NE(*MakeBucketSizes(executor, other, env), nullptr);
-  variables["JOBMAN_MONITORING_ENDPOINT"] = "http://monitoring.example.com";
-  EXPECT_EQ(MakeBucketSizes(executor, other, env).error().code, Code::kInvalidArgument);
-}
-
 }  // namespace
 }  // namespace jobman::cloud

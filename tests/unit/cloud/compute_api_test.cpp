@@ -69,24 +69,6 @@ TEST_F(ComputeApiTest, ARefusalHasNoAdviceAboutTpus) {
   EXPECT_EQ(loop.Run(api.Metadata("theirs")).error().code, Code::kUnavailable);
 }
 
-TEST(MakeProjects, OnlyGooglesCloudHasThemUnlessTheVariableNamesThem) {
-  Loop loop;
-  std::map<std::string, std::string> variables = {{"GOOGLE_OAUTH_ACCESS_TOKEN", "t"}};
-  const auth::Env env = [&variables](const std::string& name) -> std::optional<std::string> {
-    const auto found = variables.find(name);
-    return found == variables.end() ? std::nullopt : std::optional(found->second);
-  };
-  const auto made = [&](const std::string& cloud) {
-    return MakeProjects(loop.context.get_executor(), {.endpoint = cloud}, env);
-  };
-  EXPECT_NE(*made(""), nullptr);
-  EXPECT_EQ(*made("http://127.0.0.1:1"), nullptr);
-  variables["JOBMAN_COMPUTE_ENDPOINT"] = "http://127.0.0.1:1";
-  EXPECT_NE(*made("http://127.0.0.1:1"), nullptr);
-  variables["JOBMAN_COMPUTE_ENDPOINT"] = "http://compute.example.com";
-  EXPECT_EQ(made("").error().code, Code::kInvalidArgument);
-}
-
 TEST(ServerTime, IsTheDateOfAnyAnswer) {
   Loop loop;
   const auto script = std::make_shared<test::FakeTransport::Script>();

@@ -83,23 +83,5 @@ TEST_F(OsLoginApiTest, ARefusalIsTheServices) {
   EXPECT_EQ(Import().error().code, Code::kUnavailable);
 }
 
-TEST(MakeLogins, OnlyGooglesCloudHasThemUnlessTheVariableNamesThem) {
-  Loop loop;
-  std::map<std::string, std::string> variables = {{"GOOGLE_OAUTH_ACCESS_TOKEN", "t"}};
-  const auth::Env env = [&variables](const std::string& name) -> std::optional<std::string> {
-    const auto found = variables.find(name);
-    return found == variables.end() ? std::nullopt : std::optional(found->second);
-  };
-  const auto made = [&](const std::string& cloud) {
-    return MakeLogins(loop.context.get_executor(), {.endpoint = cloud}, env);
-  };
-  EXPECT_NE(*made(""), nullptr);
-  EXPECT_EQ(*made("http://127.0.0.1:1"), nullptr);
-  variables["JOBMAN_OSLOGIN_ENDPOINT"] = "http://127.0.0.1:1";
-  EXPECT_NE(*made("http://127.0.0.1:1"), nullptr);
-  variables["JOBMAN_OSLOGIN_ENDPOINT"] = "http://oslogin.example.com";
-  EXPECT_EQ(made("").error().code, Code::kInvalidArgument);
-}
-
 }  // namespace
 }  // namespace jobman::cloud

@@ -115,23 +115,5 @@ TEST_F(QuotaApiTest, WhatIsNotAnAnswerIsAnError) {
   EXPECT_THAT(*Limits(), IsEmpty());
 }
 
-TEST(MakeQuotas, OnlyGooglesCloudHasThemUnlessTheVariableNamesThem) {
-  Loop loop;
-  std::map<std::string, std::string> variables = {{"GOOGLE_OAUTH_ACCESS_TOKEN", "t"}};
-  const auth::Env env = [&variables](const std::string& name) -> std::optional<std::string> {
-    const auto found = variables.find(name);
-    return found == variables.end() ? std::nullopt : std::optional(found->second);
-  };
-  const auto made = [&](const std::string& cloud) {
-    return MakeQuotas(loop.context.get_executor(), {.endpoint = cloud}, env);
-  };
-  EXPECT_NE(*made(""), nullptr);
-  EXPECT_EQ(*made("http://127.0.0.1:1"), nullptr);
-  variables["JOBMAN_QUOTA_ENDPOINT"] = "http://127.0.0.1:1";
-  EXPECT_NE(*made("http://127.0.0.1:1"), nullptr);
-  variables["JOBMAN_QUOTA_ENDPOINT"] = "http://quota.example.com";
-  EXPECT_EQ(made("").error().code, Code::kInvalidArgument);
-}
-
 }  // namespace
 }  // namespace jobman::cloud

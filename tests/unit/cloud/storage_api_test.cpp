@@ -111,43 +111,5 @@ TEST_F(StorageApiTest, AnAnswerWithoutALocationIsAnError) {
   EXPECT_EQ(Location("data").error().code, Code::kUnavailable);
 }
 
-auth::Env Variables(std::map<std::string, std::string> variables) {
-  return [variables = std::move(variables)](const std::string& name) -> std::optional<std::string> {
-    const auto found = variables.find(name);
-    return found == variables.end() ? std::nullopt : std::optional(found->second);
-  };
-}
-
-base::Result<std::unique_ptr<ports::BucketApi>> MadeFor(
-    const std::string& cloud, std::map<std::string, std::string> variables) {
-  static Loop loop;
-  return MakeBuckets(loop.context.get_executor(), {.endpoint = cloud},
-                     Variables(std::move(variables)));
-}
-
-TEST(MakeBuckets, OnlyGooglesCloudHasThem) {
-  const std::map<std::string, std::string> token = {{"GOOGLE_OAUTH_ACCESS_TOKEN", "t"}};
-  EXPECT_NE(*MadeFor("", token), nullptr);
-  EXPECT_NE(*MadeFor("https://tpu.googleapis.com", token), nullptr);
-  for (const char* other : {"local", "http://127.0.0.1:1", "https://tpu.example.com"}) {
-    EXPECT_EQ(*MadeFor(other, token), nullptr) << other;
-  }
-  EXPECT_EQ(MadeFor("", {}).error().code, Code::kUnauthenticated);
-}
-
-TEST(MakeBuckets, TheVariableNamesThemForAnyCloud) {
-  const std::string name = "JOBMAN_STORAGE_ENDPOINT";
-  EXPECT_NE(*MadeFor("local", {{name, "http://127.0.0.1:1"}}), nullptr);
-  EXPECT_EQ(*MadeFor("local", {{name, ""}}), nullptr);
-  EXPECT_EQ(MadeFor("local", {{name, "https://storage.example.com"}}).error().code,
-            Code::kUnauthenticated);
-  for (const char* wrong : {"http://storage.example.com", "storage", "https://h/?x=1"}) {
-    const auto made = MadeFor("local", {{name, wrong}});
-    ASSERT_FALSE(made.ok()) << wrong;
-    EXPECT_EQ(made.error().code, Code::kInvalidArgument) << wrong;
-    EXPECT_THAT(made.error().ToString(), HasSubstr(name));
-  }
-}
-
 }  // namespace
 }  // namespace jobman::cloud
