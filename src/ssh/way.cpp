@@ -62,9 +62,8 @@ base::Status CheckUser(const std::string& user) {
 Error NoName(const ports::HostTarget& target) {
   Error error = Refused(EndpointOf(target), "the name of its VM (%n) is not known");
   error.hint =
-      "a new host publishes it some seconds after READY (guest attribute hostname); otherwise "
-      "leave "
-      "%n out of ssh.proxy_command";
+      "a new host publishes it some seconds after READY (guest attribute hostname); "
+      "otherwise leave %n out of ssh.proxy_command";
   return error;
 }
 
