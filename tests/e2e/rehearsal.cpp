@@ -22,10 +22,16 @@ void Rehearsal::SetUp() {
 
 void Rehearsal::TearDown() {
   Sim({"calm"});
-  if (id_.empty()) return;
-  if (HasFailure()) std::fprintf(stderr, "%s", (Jobman({"why", id_}).All() + History()).c_str());
-  EXPECT_EQ(Jobman({"delete", id_, "--wait"}).code, 0);
-  EXPECT_THAT(Cloud(), Not(HasSubstr("-" + id_ + "-")));
+  if (created_.empty()) return;
+  for (const std::string& id : created_) {
+    Use(id);
+    if (HasFailure()) std::fprintf(stderr, "%s", (Jobman({"why", id}).All() + History()).c_str());
+  }
+  std::vector<std::string> words = {"delete", "--wait"};
+  words.insert(words.end(), created_.begin(), created_.end());
+  EXPECT_EQ(Jobman(words).code, 0);
+  const std::string left = Cloud();
+  for (const std::string& id : created_) EXPECT_THAT(left, Not(HasSubstr("-" + id + "-")));
 }
 
 void Rehearsal::Sim(std::vector<std::string> args) {
@@ -40,13 +46,17 @@ void Rehearsal::Create(const std::string& cmd, std::vector<std::string> settings
   const Ran ran = Jobman(args);
   ASSERT_EQ(ran.code, 0) << ran.All();
   id_ = base::Trim(ran.out);
+  created_.push_back(id_);
 }
 
 void Rehearsal::CreateAndRun(std::vector<std::string> settings, int hosts, int nodes) {
   Create(kUntilLost, std::move(settings), hosts);
-  if (HasFatalFailure()) return;
+  if (!HasFatalFailure()) AwaitRun(hosts * nodes);
+}
+
+void Rehearsal::AwaitRun(int hosts) {
   ASSERT_TRUE(place_->Until("the first attempt to run on every host", [&] {
-    for (int host = 0; host < hosts * nodes; ++host) {
+    for (int host = 0; host < hosts; ++host) {
       if (Log(1, host) != "attempt 1\n") return false;
     }
     return true;
@@ -98,12 +108,39 @@ std::int64_t Rehearsal::Calls(const std::string& verb) {
 std::vector<std::string> Way::Settings(std::vector<std::string> more) const {
   more.emplace_back(direct ? "tpu.allocation_mode=tpu-vm" : "tpu.allocation_mode=queued-resources");
   more.push_back("tpu.num_slices=" + std::to_string(nodes));
+  if (setting != nullptr) more.emplace_back(setting);
   return more;
 }
 
 std::string Way::Resource(const std::string& slice) const {
   const std::string zone = "projects/local-project/locations/us-central2-b/";
   return direct ? zone + "nodes/" + Node(slice) : zone + "queuedResources/" + slice;
+}
+
+RehearsalSideBySide::RehearsalSideBySide(std::vector<Way> ways) {
+  for (const Way& way : ways) parts_.push_back({.way = way});
+}
+
+void RehearsalSideBySide::Each(const std::function<void()>& step) {
+  for (now_ = 0; now_ < parts_.size(); ++now_) {
+    if (HasFatalFailure()) break;
+    SCOPED_TRACE(way().name);
+    Use(parts_[now_].job);
+    step();
+    parts_[now_].job = id();
+  }
+  now_ = 0;
+}
+
+std::int64_t RehearsalSideBySide::Requests() const {
+  std::int64_t requests = 0;
+  for (const Part& part : parts_) requests += part.way.Requests();
+  return requests;
+}
+
+void RehearsalSideBySide::CreateAndRunEach(const std::vector<std::string>& more) {
+  Each([&] { Create(kUntilLost, way().Settings(more)); });
+  Each([&] { AwaitRun(way().nodes); });
 }
 
 }  // namespace jobman::test

@@ -3,6 +3,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <functional>
 #include <map>
 #include <memory>
 #include <string>
@@ -22,7 +23,7 @@ class Rehearsal : public testing::Test {
   static void SetUpTestSuite() { StartSuite(); }
   static void TearDownTestSuite() { place_.reset(); }
   void SetUp() override;
-  /// Ends all faults, deletes the job, and checks that the cloud holds nothing of it.
+  /// Ends all faults, deletes the jobs, and checks that the cloud holds nothing of them.
   void TearDown() override;
 
   static Place& place() { return *place_; }
@@ -36,6 +37,11 @@ class Rehearsal : public testing::Test {
       "echo attempt $JOBMAN_ATTEMPT; [ $JOBMAN_ATTEMPT != 1 ] || sleep 600";
   /// ... and waits until it runs on every host.
   void CreateAndRun(std::vector<std::string> settings = {}, int hosts = 1, int nodes = 1);
+  /// Waits until kUntilLost runs on so many hosts.
+  void AwaitRun(int hosts);
+
+  /// Of a test with several jobs: from now on that of a Create() before is meant.
+  void Use(const std::string& id) { id_ = id; }
 
   const std::string& id() const { return id_; }
   /// The name of the slice of an attempt.
@@ -65,6 +71,7 @@ class Rehearsal : public testing::Test {
   static std::unique_ptr<Place> place_;
   std::map<std::string, std::int64_t> before_ = {};
   std::string id_ = {};
+  std::vector<std::string> created_ = {};
 };
 
 /// How a slice is requested: its allocation mode and number of nodes.
@@ -72,6 +79,7 @@ struct Way {
   const char* name;
   bool direct = false;
   int nodes = 1;
+  const char* setting = nullptr;  ///< one more of its job
 
   /// Settings of a job for this, plus `more`.
   std::vector<std::string> Settings(std::vector<std::string> more = {}) const;
@@ -98,6 +106,30 @@ class RehearsalInEachWay : public Rehearsal, public testing::WithParamInterface<
     Rehearsal::CreateAndRun(way().Settings(std::move(more)), 1, way().nodes);
   }
 };
+
+/// The same with a job for each way, side by side: what must be waited for is waited for once. A
+/// test is a row of steps.
+class RehearsalSideBySide : public Rehearsal {
+ protected:
+  explicit RehearsalSideBySide(std::vector<Way> ways = {kQueued, kDirectly, kQueuedTwo,
+                                                        kDirectTwo});
+  /// Takes a step for one job after the other, unless one has failed for good: way(), id() and
+  /// whatever is about "the job" mean that one meanwhile. Creates() and Deletes() are of all jobs.
+  void Each(const std::function<void()>& step);
+  const Way& way() const { return parts_[now_].way; }
+  /// The number of create calls for one slice of each job.
+  std::int64_t Requests() const;
+  void CreateAndRunEach(const std::vector<std::string>& more = {});
+
+ private:
+  struct Part {
+    Way way;
+    std::string job = {};  ///< its id; empty: not created yet
+  };
+  std::vector<Part> parts_ = {};
+  std::size_t now_ = 0;
+};
+
 inline std::string NameOf(const testing::TestParamInfo<Way>& way) {
   return way.param.name;
 }
