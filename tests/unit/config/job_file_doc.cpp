@@ -9,7 +9,7 @@ namespace {
 
 constexpr std::string_view kIntroduction = R"(# The job file
 
-<!-- Generated from the schema table, src/config/schema.cpp; do not edit. To regenerate:
+<!-- Generated from the schema table, src/config/schema/; do not edit. To regenerate:
      JOBMAN_BLESS=1 ctest --preset dev -R unit_config -->
 
 A job file is YAML; JSON is YAML too. `jobman init` writes one to start from. `jobman config check
