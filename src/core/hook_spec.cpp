@@ -1,5 +1,6 @@
+#include "jobman/core/hook_spec.hpp"
+
 #include "jobman/base/strings.hpp"
-#include "jobman/core/job_spec.hpp"
 
 namespace jobman::core {
 namespace {

@@ -4,7 +4,7 @@
 
 namespace jobman::core {
 
-// Each struct of job_spec.hpp lists its fields once:
+// Each struct of job_spec.hpp, and of the headers of its sections, lists its fields once:
 //
 //   static void Fields(auto&& field) {
 //     field("zone", &TpuSpec::zone);
