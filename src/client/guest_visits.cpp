@@ -1,9 +1,7 @@
 #include "client/guest_visits.hpp"
 
 #include <algorithm>
-#include <map>
 #include <memory>
-#include <set>
 #include <utility>
 
 #include "client/kept_project.hpp"
@@ -96,10 +94,6 @@ void AddErrands(const core::Job& job, const core::Guest& guest, std::vector<Erra
   }
 }
 
-bool IsUnreadable(const base::Error& error) {
-  return error.reason == base::Reason::kNewerStore || error.code == base::Code::kDataLoss;
-}
-
 GuestVisit RowOfUnread(const UnreadJob& job) {
   GuestVisit visit{.job = job.id, .name = job.name, .fate = Fate::kFailed, .error = job.error};
   visit.error->message = "its record cannot be read: " + job.error.message;
@@ -163,33 +157,6 @@ base::Task<void> OpenClouds(Context context, std::shared_ptr<VisitRound> round) 
 }
 
 }  // namespace
-
-base::Task<base::Result<SliceHolders>> JobsWithSlices(Context context) {
-  ports::JobStore* const store = context.stores.jobs;
-  std::set<core::JobId> ids;
-  std::map<core::JobId, std::string> names;
-  JM_CO_ASSIGN_OR_RETURN(const auto active, co_await store->ActiveVersions());
-  for (const ports::JobVersion& one : active) ids.insert(one.id);
-  // Jobs that are over may hold one, too.
-  const ports::JobFilter all;
-  JM_CO_ASSIGN_OR_RETURN(const auto rows, co_await store->List(all));
-  for (const ports::JobSummary& row : rows) {
-    if (!row.host0.empty()) ids.insert(row.id);
-    names[row.id] = row.name;
-  }
-  SliceHolders holders;
-  for (const core::JobId id : ids) {
-    auto job = co_await store->Get(id);
-    if (job.ok()) {
-      if (job->slice) holders.jobs.push_back(*std::move(job));
-    } else if (IsUnreadable(job.error())) {
-      holders.unreadable.push_back({.id = id, .name = names[id], .error = job.error()});
-    } else if (job.error().code != base::Code::kNotFound) {
-      co_return std::move(job).error();
-    }
-  }
-  co_return holders;
-}
 
 base::Task<std::vector<GuestVisit>> VisitNodes(Context context, core::Guest guest,
                                                SliceHolders holders) {
