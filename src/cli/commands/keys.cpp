@@ -2,10 +2,12 @@
 
 #include <CLI/CLI.hpp>
 #include <algorithm>
-#include <filesystem>
 #include <memory>
+#include <string>
+#include <vector>
 
 #include "cli/commands.hpp"
+#include "cli/guest_choice.hpp"
 #include "cli/views/guests.hpp"
 #include "jobman/base/strings.hpp"
 #include "jobman/client/guests.hpp"
@@ -14,58 +16,9 @@ namespace jobman::cli {
 namespace {
 
 struct KeysOptions {
-  std::string key = {};  ///< of add a key, of remove what names a guest
-  std::string user = {};
-  std::vector<std::string> jobs = {};
+  GuestWords guest = {};
   bool yes = false;
 };
-
-/// Longer than any key, so that what is wrong with a longer text can be said.
-constexpr std::size_t kMostOfKey = std::size_t{64} << 10;
-
-bool IsFile(const std::string& word) {
-  std::error_code ignored;
-  return std::filesystem::exists(base::ExpandHome(word), ignored);
-}
-
-/// Whether the word is a key, or tells where one is.
-bool HoldsKey(const std::string& word) {
-  return word == "-" || word.find(' ') != std::string::npos || IsFile(word);
-}
-
-base::Result<core::PublicKey> ReadKey(const std::string& word) {
-  const bool line = word.find(' ') != std::string::npos && !IsFile(word);
-  if (line) return core::ParsePublicKey(word);
-  const base::Path path = word == "-" ? base::Path("/dev/stdin") : base::ExpandHome(word);
-  JM_ASSIGN_OR_RETURN(const std::string text, word == "-"
-                                                  ? base::ReadFile(path, kMostOfKey)
-                                                  : base::ReadRegularFile(path, kMostOfKey));
-  auto key = core::ParsePublicKey(text);
-  if (!key.ok()) return std::move(key).error().With(word == "-" ? "standard input" : word);
-  return key;
-}
-
-/// Numbers without leading zeros: one job has one word.
-base::Result<std::vector<std::string>> ReadJobWords(std::vector<std::string> words) {
-  for (std::string& word : words) {
-    JM_TRY(core::CheckJobWord(word));
-    if (const auto number = base::ParseNumber(word)) word = std::to_string(*number);
-  }
-  return words;
-}
-
-base::Result<core::Guest> ReadGuest(App& app, const KeysOptions& options) {
-  core::Guest guest{.user = options.user, .added_at = app.Now()};
-  JM_ASSIGN_OR_RETURN(guest.key, ReadKey(options.key));
-  if (guest.user.empty()) guest.user = core::UserInComment(guest.key);
-  if (guest.user.empty()) {
-    return base::InvalidArgument("the comment of the key names no user that hosts could have",
-                                 "say as whom it logs in: --user NAME");
-  }
-  JM_TRY(core::CheckGuestUser(guest.user));
-  JM_ASSIGN_OR_RETURN(guest.jobs, ReadJobWords(options.jobs));
-  return guest;
-}
 
 /// Asks on a terminal; without one nobody is asked, so that scripts go on.
 bool IsMeant(App& app, const KeysOptions& options, const std::string& question) {
@@ -107,7 +60,7 @@ int ShowChanges(App& app, const views::GuestChanges& view, const std::string& ag
 }
 
 base::Result<int> RunAdd(App& app, const KeysOptions& options) {
-  JM_ASSIGN_OR_RETURN(core::Guest guest, ReadGuest(app, options));
+  JM_ASSIGN_OR_RETURN(core::Guest guest, ReadGuest(options.guest, app.Now()));
   JM_ASSIGN_OR_RETURN(const client::Context context, app.OpenForWriting());
   const std::string question =
       fmt::format("let {} in, with sudo, to {}?", Called(guest), views::WhereText(guest));
@@ -116,16 +69,6 @@ base::Result<int> RunAdd(App& app, const KeysOptions& options) {
   JM_ASSIGN_OR_RETURN(auto change, context.Await(client::LetIn(context, std::move(guest))));
   view.rows.push_back(std::move(change));
   return ShowChanges(app, view, "the same command");
-}
-
-base::Result<std::vector<core::Guest>> ChooseGuests(const std::vector<core::Guest>& guests,
-                                                    const KeysOptions& options) {
-  // A file that is called like a guest does not hide them.
-  auto found = client::FindGuests(guests, options.key, options.user);
-  const bool unknown = !found.ok() && found.error().code == base::Code::kNotFound;
-  if (!unknown || !HoldsKey(options.key)) return found;
-  JM_ASSIGN_OR_RETURN(const core::PublicKey key, ReadKey(options.key));
-  return client::FindGuests(guests, core::FingerprintOf(key), options.user);
 }
 
 /// Those who were let in by all the words; says who was not. An error if nobody was.
@@ -148,10 +91,10 @@ base::Result<std::vector<core::Guest>> LetInBy(App& app, const std::vector<core:
 }
 
 base::Result<int> RunRemove(App& app, const KeysOptions& options) {
-  JM_ASSIGN_OR_RETURN(const auto words, ReadJobWords(options.jobs));
+  JM_ASSIGN_OR_RETURN(const auto words, ReadJobWords(options.guest.jobs));
   JM_ASSIGN_OR_RETURN(const client::Context context, app.OpenForWriting());
   JM_ASSIGN_OR_RETURN(const auto all, context.Await(context.stores.guests->Guests()));
-  JM_ASSIGN_OR_RETURN(const auto named, ChooseGuests(all, options));
+  JM_ASSIGN_OR_RETURN(const auto named, ChooseGuests(all, options.guest));
   JM_ASSIGN_OR_RETURN(const auto guests, LetInBy(app, named, words));
   std::vector<std::string> names;
   for (const core::Guest& guest : guests) names.push_back(Called(guest));
@@ -189,8 +132,8 @@ base::Result<int> ListGuests(App& app) {
 
 void AddGuestOptions(CLI::App& command, const std::shared_ptr<KeysOptions>& options,
                      const char* user, const char* jobs) {
-  command.add_option("-u,--user", options->user, user)->type_name("NAME");
-  command.add_option("--job", options->jobs, jobs)
+  command.add_option("-u,--user", options->guest.user, user)->type_name("NAME");
+  command.add_option("--job", options->guest.jobs, jobs)
       ->type_name("JOB,...")
       ->delimiter(',')
       ->expected(1)
@@ -209,23 +152,23 @@ void AddKeys(CLI::App& root, Invocation& chosen) {
   list->alias("ls");
   list->callback([&chosen] { chosen.run = [](App& app) { return ListGuests(app); }; });
 
-  auto guest = std::make_shared<KeysOptions>();
+  auto added = std::make_shared<KeysOptions>();
   CLI::App* add = command->add_subcommand(
       "add", "Let the owner of a public key in, to nodes that are there and to later ones");
-  add->add_option("FILE", guest->key,
+  add->add_option("FILE", added->guest.key,
                   "The public key: a file, - for standard input, or the line itself in quotes")
       ->required();
-  AddGuestOptions(*add, guest, "As whom it logs in; else the name in the key's comment, ann@...",
+  AddGuestOptions(*add, added, "As whom it logs in; else the name in the key's comment, ann@...",
                   "Only to these jobs: numbers, or patterns of names, for later jobs too");
   add->callback(
-      [guest, &chosen] { chosen.run = [guest](App& app) { return RunAdd(app, *guest); }; });
+      [added, &chosen] { chosen.run = [added](App& app) { return RunAdd(app, *added); }; });
 
   auto leaving = std::make_shared<KeysOptions>();
   CLI::App* remove =
       command->add_subcommand("remove", "Take a key away from all nodes, now and later");
   remove->alias("rm");
   remove
-      ->add_option("WHO", leaving->key,
+      ->add_option("WHO", leaving->guest.key,
                    "User, fingerprint or its beginning, comment of the key, or the key as for add")
       ->required();
   AddGuestOptions(*remove, leaving, "Only the keys of this user",
