@@ -16,6 +16,7 @@
 #include "jobman/client/local_cloud.hpp"
 #include "jobman/client/offer_check.hpp"
 #include "jobman/client/os_login.hpp"
+#include "jobman/client/reservation_check.hpp"
 #include "jobman/client/set_wishes.hpp"
 #include "jobman/client/times.hpp"
 #include "jobman/controller/job_folder.hpp"
@@ -133,7 +134,8 @@ base::Task<base::Error> Cancel(Context context, std::vector<core::JobId> ids, ba
 
 /// What the cloud says of a job file.
 struct Said {
-  base::Result<std::string> offer = std::string();  ///< why it could not be asked, if so
+  base::Result<std::string> offer = std::string();        ///< why it could not be asked, if so
+  base::Result<std::string> reservation = std::string();  ///< a note, if any
   base::Result<std::vector<std::string>> buckets = std::vector<std::string>();
   base::Result<ComputeVerdict> project = ComputeVerdict();
 };
@@ -142,16 +144,26 @@ base::Task<base::Result<ComputeVerdict>> AskNoProject() {
   co_return ComputeVerdict();
 }
 
-/// All at once: each of them has a limit of its own.
-base::Task<Said> AskAll(Context context, config::Loaded loaded, Preflight preflight) {
+base::Task<base::Result<std::string>> AskNoReservation() {
+  co_return std::string();
+}
+
+/// All at once: each of them has a limit of its own. `earlier`, if any, must outlive the coroutine.
+base::Task<Said> AskAll(Context context, config::Loaded loaded, const CheckedFile* earlier,
+                        Preflight preflight) {
   using namespace asio::experimental::awaitable_operators;
+  const bool held = preflight == Preflight::kHeldSlice;
+  // What was said of the same reservation is not said for each element of an array.
+  const bool same = earlier != nullptr && AsksForSameReservation(earlier->loaded.spec, loaded.spec);
   auto offer = CheckOffer(context, loaded);
   auto buckets = CheckBuckets(context, loaded);
-  const bool held = preflight == Preflight::kHeldSlice;
   auto project = held ? AskNoProject() : CheckCompute(context, loaded);
-  auto all = co_await (std::move(offer) && std::move(buckets) && std::move(project));
+  auto reservation = held || same ? AskNoReservation() : CheckReservation(context, loaded);
+  auto all = co_await (std::move(offer) && std::move(buckets) && std::move(project) &&
+                       std::move(reservation));
   co_await base::EndIfCancelled();
-  Said said{.offer = std::move(std::get<0>(all)), .buckets = std::move(std::get<1>(all))};
+  Said said{.offer = std::move(std::get<0>(all)), .reservation = std::move(std::get<3>(all))};
+  said.buckets = std::move(std::get<1>(all));
   said.project = std::move(std::get<2>(all));
   co_return said;
 }
@@ -185,13 +197,16 @@ base::Task<base::Status> AskCloud(Context context, CheckedFile* checked, const C
     co_return co_await UseWhatIsKnown(std::move(context), checked, preflight);
   }
   const auto begin = std::chrono::steady_clock::now();
-  const Said said = co_await AskAll(std::move(context), checked->loaded, preflight);
+  const Said said = co_await AskAll(std::move(context), checked->loaded, earlier, preflight);
   checked->cloud_is_slow = std::chrono::steady_clock::now() - begin >= kSlowCloud;
   JM_CO_ASSIGN_OR_RETURN(const std::string unasked, said.offer);
   std::vector<std::string>& notes = checked->notes;
   core::TpuSpec& tpu = checked->loaded.spec.tpu;
   if (!unasked.empty())
     notes.push_back("what zone " + tpu.zone + " offers could not be checked: " + unasked);
+  JM_CO_ASSIGN_OR_RETURN(std::string reserved, said.reservation);
+  // That nobody answers is said once.
+  if (unasked.empty()) AddNote(std::move(reserved), notes);
   JM_CO_ASSIGN_OR_RETURN(const auto unseen, said.buckets);
   notes.insert(notes.end(), unseen.begin(), unseen.end());
   if (preflight == Preflight::kHeldSlice) co_return base::Ok();

@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "client/kept_offers.hpp"
+#include "client/wrong_key.hpp"
 #include "jobman/base/strings.hpp"
 #include "jobman/core/accelerators.hpp"
 #include "jobman/core/prices.hpp"
@@ -35,16 +36,6 @@ base::Task<Offered> RuntimesOf(KeptOffers* offers, core::TpuSpec tpu) {
   co_return std::move(runtimes.words);
 }
 
-/// An error that points to the key's place in the job file.
-base::Error WrongKey(config::Problem place, std::string message, std::string hint,
-                     base::Reason reason) {
-  place.message = std::move(message);
-  place.hint = std::move(hint);
-  base::Error error = config::ToError({place});
-  error.reason = reason;
-  return error;
-}
-
 base::Status MustContain(const Offered& offered, const std::string& wanted,
                          const std::string& message, base::Reason reason, const std::string& keys,
                          const config::Problem& place) {
@@ -56,11 +47,6 @@ base::Status MustContain(const Offered& offered, const std::string& wanted,
     hint = "set " + keys + " to one of the " + std::to_string(offered->size()) + " that it offers";
   if (const auto near = base::Nearest(wanted, *offered)) hint = "did you mean " + *near + "?";
   return WrongKey(place, message, hint, reason);
-}
-
-config::Problem PlaceOf(const config::Loaded& loaded, const std::string& key) {
-  const auto found = loaded.places.find(key);
-  return found == loaded.places.end() ? config::Problem() : found->second;
 }
 
 /// "zones with v4, by the price list: us-central2-b"; empty if none is known.

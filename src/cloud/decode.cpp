@@ -178,6 +178,20 @@ Result<core::NodeSeen> DecodeNode(const Json& node) {
   return seen;
 }
 
+Result<core::ReservationSeen> DecodeReservation(const Json& reservation) {
+  using Unit = core::ReservationSeen::Unit;
+  core::ReservationSeen seen{.id = LastPart(GetString(reservation, "name"))};
+  if (seen.id.empty()) return NoName("reservation");
+  const Json& standard = GetMember(reservation, "standard");
+  const std::string unit = GetString(standard, "capacityUnits");
+  seen.state = WordOf(reservation, "state");
+  if (unit == "CHIPS") seen.unit = Unit::kChips;
+  if (unit == "CORES") seen.unit = Unit::kCores;
+  seen.size = base::GetInt(standard, "size");
+  seen.used = base::GetInt(GetMember(standard, "usage"), "total");
+  return seen;
+}
+
 Result<core::QueuedSeen> DecodeQueued(const Json& queued) {
   const std::string name = GetString(queued, "name");
   // The state is an object: .state.state, .state.failedData.error.

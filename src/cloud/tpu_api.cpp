@@ -20,9 +20,13 @@ constexpr std::size_t kMostItems = 100'000;
 constexpr std::size_t kMostListed = std::size_t{64} << 20U;  ///< bytes of all pages
 constexpr base::Duration kLongestListing = std::chrono::minutes{2};
 
+std::string ParentOf(const Place& place) {
+  return "projects/" + http::PercentEncode(place.project) + "/locations/" +
+         http::PercentEncode(place.zone);
+}
+
 std::string PathOf(const Place& place, std::string_view kind, const std::string& id = "") {
-  std::string path = "/v2/projects/" + http::PercentEncode(place.project) + "/locations/" +
-                     http::PercentEncode(place.zone) + "/" + std::string(kind);
+  std::string path = "/v2/" + ParentOf(place) + "/" + std::string(kind);
   if (!id.empty()) path += "/" + http::PercentEncode(id);
   return path;
 }
@@ -271,6 +275,14 @@ Task<Result<std::vector<std::string>>> TpuApi::Zones(std::string project) {
   Place all{.project = std::move(project)};
   JM_CO_TRY(co_await ListAll(path, "locations", std::move(all), take));
   co_return zones;
+}
+
+Task<Result<std::vector<core::ReservationSeen>>> TpuApi::Reservations(Place place) {
+  std::vector<core::ReservationSeen> reservations;
+  const Take take = Into(reservations, DecodeReservation);
+  const std::string path = "/v2alpha1/" + ParentOf(place) + "/reservations";
+  JM_CO_TRY(co_await ListAll(path, "reservations", place, take));
+  co_return reservations;
 }
 
 Task<Result<core::OperationSeen>> TpuApi::PerformMaintenance(Place place, std::string node) {

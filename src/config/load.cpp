@@ -200,7 +200,7 @@ class Loader {
     WarnOfLostFiles(loaded.spec);
     loaded.source = source_;
     loaded.origins = OriginsOf(core::SpecToJson(loaded.spec), root, reader, out_);
-    for (const char* key : {"tpu.accelerator", "tpu.zone", "tpu.version"}) {
+    for (const char* key : {"tpu.accelerator", "tpu.zone", "tpu.version", "tpu.reservation"}) {
       loaded.places[key] = out_.Describe(reader.At(key));
     }
     for (const core::NamedBucket& bucket : core::BucketsOf(loaded.spec)) {

@@ -30,9 +30,10 @@ constexpr const char* kQueuedCreate = "tpu.projects.locations.queuedResources.cr
 class EveryMethod final : public ports::SliceApi, public ports::Catalog, public ports::Maintenance {
  public:
   static constexpr std::array kNames = {
-      "Create",     "Delete",           "ListNodes",       "ListQueued",   "GetNode",
-      "GetQueued",  "GetOperation",     "AddLogin",        "ChangeLogins", "GetHostKeys",
-      "GetVmNames", "AcceleratorTypes", "RuntimeVersions", "Zones",        "PerformMaintenance"};
+      "Create",          "Delete",      "ListNodes",    "ListQueued",
+      "GetNode",         "GetQueued",   "GetOperation", "AddLogin",
+      "ChangeLogins",    "GetHostKeys", "GetVmNames",   "AcceleratorTypes",
+      "RuntimeVersions", "Zones",       "Reservations", "PerformMaintenance"};
 
   explicit EveryMethod(cloud::TpuApi& api) : api_(api) {}
 
@@ -83,6 +84,9 @@ class EveryMethod final : public ports::SliceApi, public ports::Catalog, public 
 
   Task<Result<std::vector<std::string>>> Zones(std::string project) override {
     return Noted("Zones").Zones(std::move(project));
+  }
+  Task<Result<std::vector<core::ReservationSeen>>> Reservations(Place place) override {
+    return Noted("Reservations").Reservations(std::move(place));
   }
 
   std::set<std::string> called = {};
@@ -143,6 +147,9 @@ std::vector<MethodCall> Calls() {
        {page, "{}"},
        call(&EveryMethod::RuntimeVersions, kLab)},
       {{"list", "list"}, {page, "{}"}, call(&EveryMethod::Zones, kLab.project)},
+      {{"reservations.list", "reservations.list"},
+       {page, "{}"},
+       call(&EveryMethod::Reservations, kLab)},
       {{"nodes.performMaintenance"},
        {kOperationReply},
        call(&EveryMethod::PerformMaintenance, kLab, a)},

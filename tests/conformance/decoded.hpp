@@ -50,6 +50,11 @@ inline std::string Shown(const core::OperationSeen& operation) {
   return fmt::format("operation {} {} {} {}", name, done, Shown(error), node);
 }
 
+inline std::string Shown(const core::ReservationSeen& reservation) {
+  const auto& [id, state, unit, size, used] = reservation;
+  return fmt::format("reservation {} {} {} {} {}", id, state, static_cast<int>(unit), size, used);
+}
+
 inline std::string Shown(const core::HostKeys& keys) {
   return fmt::format("keys {} {}", keys.host, keys.keys);
 }
@@ -86,6 +91,7 @@ inline std::string Understood(const std::string& message, int status, const std:
   if (message == "ListRuntimeVersionsResponse") {
     return Shown(client.Run(api.RuntimeVersions(place)));
   }
+  if (message == "ListReservationsResponse") return Shown(client.Run(api.Reservations(place)));
   if (message == "ListLocationsResponse") return Shown(client.Run(api.Zones("p")));
   return "nothing: the client never asks for " + message;
 }

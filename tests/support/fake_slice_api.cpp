@@ -229,7 +229,21 @@ Task<Result<std::vector<std::string>>> FakeSliceApi::RuntimeVersions(core::Place
   });
 }
 
+Task<Result<std::vector<core::ReservationSeen>>> FakeSliceApi::Reservations(core::Place place) {
+  using All = std::vector<core::ReservationSeen>;
+  const std::string zone = place.zone;
+  return Call<All>("Reservations", zone, [this, zone]() -> Result<All> {
+    JM_TRY(CheckZone(zone));
+    const auto found = settings_.reservations.find(zone);
+    return found == settings_.reservations.end() ? All{} : found->second;
+  });
+}
+
 // --- the cloud's side ---
+
+void FakeSliceApi::AddReservation(const std::string& zone, core::ReservationSeen reservation) {
+  settings_.reservations[zone].push_back(std::move(reservation));
+}
 
 Status FakeSliceApi::CheckZone(const std::string& zone) const {
   if (zone == "-" || settings_.zones.contains(zone)) return base::Ok();

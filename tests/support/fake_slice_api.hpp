@@ -37,6 +37,8 @@ class FakeSliceApi : public ports::SliceApi, public ports::Catalog, public ports
     std::map<std::string, std::vector<std::string>> zones = {{"us-central2-b", {}},
                                                              {"europe-west4-a", {}}};
     std::vector<std::string> runtimes = {"tpu-ubuntu2204-base"};
+    /// Zone -> what reservations.list shows.
+    std::map<std::string, std::vector<core::ReservationSeen>> reservations = {};
   };
 
   explicit FakeSliceApi(const FakeClock& clock);
@@ -58,6 +60,8 @@ class FakeSliceApi : public ports::SliceApi, public ports::Catalog, public ports
   base::Task<base::Result<std::vector<std::string>>> AcceleratorTypes(core::Place place) override;
   base::Task<base::Result<std::vector<std::string>>> Zones(std::string project) override;
   base::Task<base::Result<std::vector<std::string>>> RuntimeVersions(core::Place place) override;
+  base::Task<base::Result<std::vector<core::ReservationSeen>>> Reservations(
+      core::Place place) override;
   /// A node that has announced maintenance is well again at once.
   base::Task<base::Result<core::OperationSeen>> PerformMaintenance(core::Place place,
                                                                    std::string node) override;
@@ -86,6 +90,9 @@ class FakeSliceApi : public ports::SliceApi, public ports::Catalog, public ports
   /// Adds a host key to the guest attributes of a host.
   void PublishHostKey(const std::string& node, int host, const std::string& type,
                       const std::string& key);
+
+  /// Another reservation of the zone.
+  void AddReservation(const std::string& zone, core::ReservationSeen reservation);
 
   // For tests to check.
 

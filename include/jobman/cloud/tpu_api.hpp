@@ -40,6 +40,7 @@ class TpuApi final : public ports::SliceApi, public ports::Catalog, public ports
   Task<Result<std::vector<std::string>>> AcceleratorTypes(core::Place place) override;
   Task<Result<std::vector<std::string>>> RuntimeVersions(core::Place place) override;
   Task<Result<std::vector<std::string>>> Zones(std::string project) override;
+  Task<Result<std::vector<core::ReservationSeen>>> Reservations(core::Place place) override;
 
   Task<Result<core::OperationSeen>> PerformMaintenance(core::Place place,
                                                        std::string node) override;

@@ -48,6 +48,7 @@ Json EncodeNode(const core::SliceRequest& request);
 Result<core::NodeSeen> DecodeNode(const Json& node);
 Result<core::QueuedSeen> DecodeQueued(const Json& queued);
 Result<core::OperationSeen> DecodeOperation(const Json& operation);
+Result<core::ReservationSeen> DecodeReservation(const Json& reservation);
 /// Response of getGuestAttributes. Entries are in host order; hosts without keys are left out.
 std::vector<core::HostKeys> DecodeHostKeys(const Json& reply);
 /// The names of the VMs of the same response, by the number of the host: key `hostname` of any

@@ -80,8 +80,8 @@ struct Loaded {
   core::JobSpec spec = {};
   std::string source = {};           ///< the text of the job file, as it was read or converted
   std::vector<Origin> origins = {};  ///< of every value in core::SpecToJson(spec), in its order
-  /// Places of tpu.accelerator, tpu.zone and tpu.version, or of the keys that determine them, as
-  /// problems without a message: for checks that ask the cloud.
+  /// Places of tpu.accelerator, tpu.zone, tpu.version and tpu.reservation, or of the keys that
+  /// determine them, as problems without a message: for checks that ask the cloud.
   std::map<std::string, Problem> places = {};
   /// Those of core::BucketsOf(spec), by name: for the same checks.
   std::map<std::string, BucketMention> buckets = {};

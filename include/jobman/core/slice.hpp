@@ -1,5 +1,6 @@
 #pragma once
 
+#include <cstdint>
 #include <map>
 #include <optional>
 #include <string>
@@ -134,6 +135,17 @@ struct OperationSeen {
   bool done = false;
   std::optional<base::Error> error = {};
   std::string node = {};  ///< the id of its target node (metadata.target), if any
+};
+
+/// A reservation as the API showed it (reservations.list of v2alpha1).
+struct ReservationSeen {
+  enum class Unit { kUnknown, kChips, kCores };
+  std::string id = {};     ///< last part of Reservation.name
+  std::string state = {};  ///< the API's word: "ACTIVE"
+  Unit unit = Unit::kUnknown;
+  std::int64_t size = 0;  ///< in `unit`; 0: not told
+  std::int64_t used = 0;  ///< standard.usage.total, in `unit`
+  friend bool operator==(const ReservationSeen&, const ReservationSeen&) = default;
 };
 
 /// The host keys that GuestAttributes report for one host.

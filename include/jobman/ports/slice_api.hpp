@@ -63,6 +63,10 @@ class Catalog {
   virtual Task<Result<std::vector<std::string>>> RuntimeVersions(core::Place place) = 0;
   /// The zones of Cloud TPU that the project sees (locations.list).
   virtual Task<Result<std::vector<std::string>>> Zones(std::string project) = 0;
+  /// The reservations of the place, over all pages. Only v2alpha1 has such a list, so a refusal
+  /// (kPermissionDenied, kNotFound, kUnimplemented) says nothing about any of them. Whether those
+  /// that were made in Compute Engine are among them is not documented.
+  virtual Task<Result<std::vector<core::ReservationSeen>>> Reservations(core::Place place) = 0;
 };
 
 /// Maintenance that the cloud has announced.

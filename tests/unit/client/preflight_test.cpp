@@ -21,6 +21,7 @@ using testing::StartsWith;
 using Words = std::vector<std::string>;
 using Items = std::map<std::string, std::string>;
 using Limits = std::vector<ports::RegionQuota>;
+using Reserved = std::vector<core::ReservationSeen>;
 
 /// The Cloud TPU API, Cloud Storage and Compute Engine; each answers once all three were asked.
 class MeetingCloud final : public ports::Catalog,
@@ -35,6 +36,9 @@ class MeetingCloud final : public ports::Catalog,
     co_return runtimes;
   }
   base::Task<base::Result<Words>> Zones(std::string /*project*/) override { co_return Words{}; }
+  base::Task<base::Result<Reserved>> Reservations(core::Place /*place*/) override {
+    co_return reserved;
+  }
   base::Task<base::Result<core::BucketLocation>> Location(std::string /*bucket*/) override {
     co_await Meet("bucket");
     co_return bucket;
@@ -53,6 +57,7 @@ class MeetingCloud final : public ports::Catalog,
   base::Result<core::BucketLocation> bucket = core::BucketLocation{.name = "us-central2"};
   base::Result<Items> metadata = Items{};
   base::Result<Limits> limits = Limits{};
+  base::Result<Reserved> reserved = Reserved{};
   bool waited_in_vain = false;
 
  private:
@@ -167,6 +172,20 @@ TEST_F(PreflightTest, WhatIsKnownOfOsLoginCountsForFilesThatAreNotAskedAbout) {
   EXPECT_EQ(second->loaded.spec.tpu.metadata["enable-oslogin"], "FALSE");
   EXPECT_THAT(second->notes, ElementsAre(StartsWith("the cloud takes too long to answer"),
                                          HasSubstr("enable-oslogin: FALSE")));
+}
+
+TEST_F(PreflightTest, AReservationThatThereIsNotIsRefused) {
+  loaded_.spec.tpu.pricing = core::Pricing::kReserved;
+  loaded_.spec.tpu.reservation = "mine";
+  meeting_->reserved = Reserved{{.id = "theirs", .state = "ACTIVE"}};
+  EXPECT_THAT(Check().error().message, HasSubstr("has no reservation mine"));
+  meeting_->reserved = Reserved{};
+  auto first = Check();
+  ASSERT_TRUE(first.ok()) << first.error().ToString();
+  EXPECT_THAT(first->notes, ElementsAre(StartsWith("reservation mine in zone us-central2-b")));
+  const auto second = Check(&*first);
+  ASSERT_TRUE(second.ok()) << second.error().ToString();
+  EXPECT_THAT(second->notes, ElementsAre()) << "it was said of the first";
 }
 
 TEST_F(PreflightTest, ThatNobodyAnswersIsSaidOnce) {

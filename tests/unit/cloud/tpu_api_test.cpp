@@ -316,5 +316,22 @@ TEST_F(TpuApiTest, ReadsTheCatalog) {
   EXPECT_THAT(*loop.Run(api.Zones("p")), ElementsAre("us-central2-b", "europe-west4-a"));
 }
 
+TEST_F(TpuApiTest, ReadsReservationsOfEveryKind) {
+  using Unit = core::ReservationSeen::Unit;
+  script->Answer(200, R"({"nextPageToken":"2","reservations":[
+      {"name":"projects/7/locations/us-central2-b/reservations/mine","state":"ACTIVE",
+       "standard":{"size":64,"capacityUnits":"CHIPS","usage":{"total":"16"}}}]})");
+  script->Answer(200, R"({"reservations":[
+      {"name":"projects/7/locations/us-central2-b/reservations/old","state":"EXPIRED",
+       "standard":{"size":8,"capacityUnits":"CORES"}},
+      {"name":"projects/7/locations/us-central2-b/reservations/odd"}]})");
+  const auto all = loop.Run(api.Reservations(kLab));
+  ASSERT_TRUE(all.ok()) << all.error().ToString();
+  EXPECT_THAT(*all,
+              ElementsAre(core::ReservationSeen{"mine", "ACTIVE", Unit::kChips, 64, 16},
+                          core::ReservationSeen{"old", "EXPIRED", Unit::kCores, 8, 0},
+                          core::ReservationSeen{.id = "odd", .state = "", .unit = Unit::kUnknown}));
+}
+
 }  // namespace
 }  // namespace jobman::cloud
