@@ -1,6 +1,7 @@
 #include "client/guest_record.hpp"
 
 #include <algorithm>
+#include <chrono>
 #include <set>
 #include <utility>
 
@@ -9,6 +10,15 @@ namespace {
 
 bool HasWord(const std::vector<std::string>& words, const std::string& word) {
   return std::find(words.begin(), words.end(), word) != words.end();
+}
+
+/// Words of jobs that mean those of both; none mean every job.
+std::vector<std::string> JobsOfBoth(std::vector<std::string> some, std::vector<std::string> more) {
+  if (some.empty() || more.empty()) return {};
+  for (std::string& word : more) {
+    if (!HasWord(some, word)) some.push_back(std::move(word));
+  }
+  return some;
 }
 
 /// The jobs whose nodes have been dealt with, all of them.
@@ -32,12 +42,15 @@ bool MayHold(const SliceHolders& holders, core::JobId id) {
 void MarkLeftOn(core::Guest& guest, const core::Guest& was, core::JobId id,
                 const std::string& name) {
   const bool had = core::IsLetIn(was, id, name);
-  const bool known =
-      std::find(guest.left_on.begin(), guest.left_on.end(), id) != guest.left_on.end();
-  if (had && !known && !core::IsLetIn(guest, id, name)) guest.left_on.push_back(id);
+  if (had && !HasJob(guest.left_on, id) && !core::IsLetIn(guest, id, name))
+    guest.left_on.push_back(id);
 }
 
 }  // namespace
+
+bool HasJob(const std::vector<core::JobId>& jobs, core::JobId job) {
+  return std::find(jobs.begin(), jobs.end(), job) != jobs.end();
+}
 
 std::optional<core::Guest> RecordOf(const Guests& guests, const core::Guest& guest) {
   const auto found = std::find_if(guests.begin(), guests.end(), [&](const core::Guest& one) {
@@ -54,12 +67,9 @@ core::Guest Merged(core::Guest guest, const std::optional<core::Guest>& was) {
   }
   core::Guest merged = *was;
   merged.key.comment = guest.key.comment;
-  if (merged.jobs.empty() || guest.jobs.empty()) {
-    merged.jobs.clear();
-    return merged;
-  }
-  for (std::string& word : guest.jobs) {
-    if (!HasWord(merged.jobs, word)) merged.jobs.push_back(std::move(word));
+  merged.jobs = JobsOfBoth(was->jobs, std::move(guest.jobs));
+  if (merged.jobs != was->jobs) {
+    merged.added_at = std::max(guest.added_at, was->added_at + std::chrono::milliseconds{1});
   }
   return merged;
 }
@@ -92,6 +102,14 @@ void UnmarkLetIn(core::Guest& guest, const SliceHolders& holders) {
   };
   std::for_each(holders.jobs.begin(), holders.jobs.end(), unmark);
   std::for_each(holders.unreadable.begin(), holders.unreadable.end(), unmark);
+}
+
+bool AreLetInAlike(const core::Guest& one, const core::Guest& other, const SliceHolders& holders) {
+  const auto alike = [&](const auto& job) {
+    return core::IsLetIn(one, job.id, job.name) == core::IsLetIn(other, job.id, job.name);
+  };
+  return std::all_of(holders.jobs.begin(), holders.jobs.end(), alike) &&
+         std::all_of(holders.unreadable.begin(), holders.unreadable.end(), alike);
 }
 
 void DropSettled(core::Guest& guest, const SliceHolders& holders,

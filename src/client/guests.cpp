@@ -25,6 +25,31 @@ base::Task<base::Status> CheckNumbers(ports::JobStore* jobs, std::vector<std::st
   co_return base::Ok();
 }
 
+/// Has the record name the jobs of `left.left_on` whose nodes failed: another command may have
+/// struck them off before the key came back to the nodes.
+base::Task<base::Status> KeepFailed(ports::GuestStore* store, core::Guest left,
+                                    std::vector<GuestVisit> visits) {
+  base::Status set = base::Ok();
+  for (int tries = 0; tries < kReadsOfRecord; ++tries) {
+    JM_CO_ASSIGN_OR_RETURN(const Guests guests, co_await store->Guests());
+    auto found = RecordOf(guests, left);
+    core::Guest next = found.value_or(left);
+    if (!found) {
+      next.leaving = true;
+      next.left_on.clear();
+    }
+    for (const GuestVisit& visit : visits) {
+      const bool fails = visit.fate == Fate::kFailed && HasJob(left.left_on, visit.job);
+      const bool is_in = core::IsLetIn(next, visit.job, visit.name);
+      if (fails && !is_in && !HasJob(next.left_on, visit.job)) next.left_on.push_back(visit.job);
+    }
+    if (found ? next == *found : next.left_on.empty()) co_return base::Ok();
+    set = co_await store->SetGuest(std::move(found), std::move(next));
+    if (set.ok() || set.error().reason != base::Reason::kStale) break;
+  }
+  co_return set;
+}
+
 /// Drops from `left_on` the jobs that are settled or hold no slice of ours; the record goes with
 /// the last of them if the guest is leaving.
 base::Task<base::Result<GuestChange>> Settle(ports::GuestStore* store, core::Guest guest,
@@ -32,6 +57,7 @@ base::Task<base::Result<GuestChange>> Settle(ports::GuestStore* store, core::Gue
   GuestChange change{.guest = guest, .visits = std::move(visits)};
   DropSettled(change.guest, holders, change.visits);
   change.forgotten = change.guest.leaving && change.guest.left_on.empty();
+  JM_CO_TRY(co_await KeepFailed(store, change.guest, change.visits));
   if (change.guest == guest && !change.forgotten) co_return change;
   std::optional<core::Guest> now;
   if (!change.forgotten) now = change.guest;
@@ -42,11 +68,12 @@ base::Task<base::Result<GuestChange>> Settle(ports::GuestStore* store, core::Gue
   co_return change;
 }
 
-/// The guest's record, if another command has taken the key away from some of these jobs while
-/// their nodes were visited, marked with those jobs: the nodes may have got the key afterwards.
-base::Task<base::Result<std::optional<core::Guest>>> TakenMeanwhile(ports::GuestStore* store,
-                                                                    core::Guest guest,
-                                                                    SliceHolders holders) {
+/// The guest's record, if another command has let them in to some of these jobs, or taken the key
+/// away from some, while their nodes were visited: it may have been at a node first. Marked with
+/// the jobs that the guest has left, whose nodes may have got the key afterwards.
+base::Task<base::Result<std::optional<core::Guest>>> ChangedMeanwhile(ports::GuestStore* store,
+                                                                      core::Guest guest,
+                                                                      SliceHolders holders) {
   core::Guest gone = guest;
   gone.leaving = true;
   base::Status set = base::Ok();
@@ -56,16 +83,37 @@ base::Task<base::Result<std::optional<core::Guest>>> TakenMeanwhile(ports::Guest
     const core::Guest now = found.value_or(gone);
     core::Guest marked = now;
     MarkLeft(marked, guest, holders);
-    const bool agrees =
-        std::none_of(marked.left_on.begin(), marked.left_on.end(), [&](core::JobId id) {
-          return std::find(guest.left_on.begin(), guest.left_on.end(), id) == guest.left_on.end();
-        });
-    if (agrees) co_return std::nullopt;
+    if (AreLetInAlike(guest, now, holders)) co_return std::nullopt;
+    if (found && marked == *found) co_return marked;
     set = co_await store->SetGuest(std::move(found), marked);
     if (set.ok()) co_return marked;
     if (set.error().reason != base::Reason::kStale) break;
   }
   co_return std::move(set).error();
+}
+
+base::Error ChangesTooOften(const core::Guest& guest) {
+  return {.code = base::Code::kAborted,
+          .message = "other commands changed where " + guest.user +
+                     " is let in, again and again, while the nodes were visited",
+          .reason = base::Reason::kStale,
+          .hint = "repeat the command once they have ended"};
+}
+
+/// Visits the nodes and settles the record. Whoever writes last to a node must agree with the
+/// record, which others change meanwhile, so it is read again afterwards.
+base::Task<base::Result<GuestChange>> BringInLine(Context context, core::Guest guest,
+                                                  SliceHolders holders) {
+  ports::GuestStore* const store = context.stores.guests;
+  for (int tries = 0; tries < kReadsOfRecord; ++tries) {
+    auto visits = co_await VisitNodes(context, guest, holders);
+    JM_CO_ASSIGN_OR_RETURN(auto changed, co_await ChangedMeanwhile(store, guest, holders));
+    if (!changed) {
+      co_return co_await Settle(store, std::move(guest), std::move(holders), std::move(visits));
+    }
+    guest = *std::move(changed);
+  }
+  co_return ChangesTooOften(guest);
 }
 
 }  // namespace
@@ -95,14 +143,7 @@ base::Task<base::Result<GuestChange>> LetIn(Context context, core::Guest guest) 
   if (was != now) {
     JM_CO_TRY(co_await store->SetGuest(was, now));
   }
-  auto visits = co_await VisitNodes(context, now, holders);
-  // Whoever takes the key away meanwhile may have been at a node first.
-  JM_CO_ASSIGN_OR_RETURN(auto taken, co_await TakenMeanwhile(store, now, holders));
-  if (taken) {
-    now = *std::move(taken);
-    visits = co_await VisitNodes(std::move(context), now, holders);
-  }
-  co_return co_await Settle(store, std::move(now), std::move(holders), std::move(visits));
+  co_return co_await BringInLine(std::move(context), std::move(now), std::move(holders));
 }
 
 base::Status CheckLetInBy(const core::Guest& guest, const std::vector<std::string>& words) {
@@ -125,8 +166,7 @@ base::Task<base::Result<GuestChange>> TakeAway(Context context, core::Guest gues
   if (marked != now) {
     JM_CO_TRY(co_await store->SetGuest(now, marked));
   }
-  auto visits = co_await VisitNodes(std::move(context), marked, holders);
-  co_return co_await Settle(store, std::move(marked), std::move(holders), std::move(visits));
+  co_return co_await BringInLine(std::move(context), std::move(marked), std::move(holders));
 }
 
 }  // namespace jobman::client

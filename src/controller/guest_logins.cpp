@@ -90,7 +90,10 @@ base::Task<base::Status> GuestLogins::Change(Visit visit) {
     const auto changed = co_await ChangeNodes(visit, logins.change);
     JM_CO_ASSIGN_OR_RETURN(const bool stands, co_await StillStands(visit, guests));
     if (!stands) continue;
-    JM_CO_TRY(changed);
+    if (!changed.ok()) {
+      JM_CO_TRY(co_await KeepLeft(std::move(guests), visit.job));
+      co_return changed;
+    }
     if (logins.unsure) co_return *std::move(logins.unsure);
     co_return co_await NoteLeft(std::move(guests), visit.job);
   }
@@ -144,6 +147,15 @@ base::Task<base::Status> GuestLogins::PutBack(core::Guest was, core::JobId job) 
     if (set.ok() || set.error().reason != base::Reason::kStale) break;
   }
   co_return set;
+}
+
+/// A command may have struck the job off before the key came back to the nodes, which failed now.
+base::Task<base::Status> GuestLogins::KeepLeft(std::vector<core::Guest> guests, core::JobId job) {
+  for (const core::Guest& guest : guests) {
+    if (!HasLeft(guest, job)) continue;
+    JM_CO_TRY(co_await PutBack(guest, job));
+  }
+  co_return base::Ok();
 }
 
 base::Task<base::Status> GuestLogins::NoteLeft(std::vector<core::Guest> guests, core::JobId job) {

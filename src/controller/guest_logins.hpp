@@ -41,6 +41,7 @@ class GuestLogins {
   base::Task<base::Status> ChangeNodes(Visit visit, core::LoginChange change);
   base::Task<base::Result<bool>> StillStands(Visit visit, std::vector<core::Guest> guests);
   base::Task<base::Status> PutBack(core::Guest was, core::JobId job);
+  base::Task<base::Status> KeepLeft(std::vector<core::Guest> guests, core::JobId job);
   base::Task<base::Status> NoteLeft(std::vector<core::Guest> guests, core::JobId job);
   base::Task<base::Status> StrikeOff(core::Guest guest, core::JobId job);
 

@@ -41,7 +41,9 @@ struct GuestChange {
 /// user's own (tpu.existing) are left alone.
 ///
 /// The guest's user and words of jobs must be checked (core::CheckGuestUser, CheckJobWord).
-/// kNotFound for a number that no job has; kStale if another command changes the guest meanwhile.
+/// kNotFound for a number that no job has; kStale if another command changes the record first. One
+/// that changes it later, while the nodes are visited, is followed: the nodes are visited again,
+/// and the result is that of the record then. kAborted, kStale if that does not end.
 base::Task<base::Result<GuestChange>> LetIn(Context context, core::Guest guest);
 
 /// kInvalidArgument for a word of `words` that the guest was not let in by.
@@ -50,7 +52,9 @@ base::Status CheckLetInBy(const core::Guest& guest, const std::vector<std::strin
 /// Takes a guest's key away from the jobs that `words`, of Guest::jobs, mean; without words from
 /// all of them. It is recorded first, so no node gets the key any more; the record is kept as long
 /// as some node may have it: repeating the call tries again. Logins that are the job's own stay.
-/// Sessions that are open stay open, too. Errors of CheckLetInBy().
+/// Sessions that are open stay open, too. A guest who is let in again meanwhile gets the key back
+/// where it was taken away: the result has the record as it is then. Errors of CheckLetInBy(), and
+/// of other commands as in LetIn().
 base::Task<base::Result<GuestChange>> TakeAway(Context context, core::Guest guest,
                                                std::vector<std::string> words);
 

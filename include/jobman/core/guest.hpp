@@ -31,7 +31,7 @@ struct Guest {
   PublicKey key = {};
   /// Which jobs: their numbers, and patterns of names, for later jobs too. Empty: every job.
   std::vector<std::string> jobs = {};
-  TimePoint added_at = {};
+  TimePoint added_at = {};  ///< when they were last let in to more jobs
   /// Is being taken away: no node gets the key any more.
   bool leaving = false;
   /// Jobs that the guest is not let in to any more, and whose nodes may still have the key.

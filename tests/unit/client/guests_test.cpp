@@ -214,6 +214,55 @@ TEST_F(GuestsTest, AKeyThatCameTooLateAndCannotBeTakenAwayIsOnRecord) {
   EXPECT_THAT(Recorded().left_on, ElementsAre(job.id));
 }
 
+TEST_F(GuestsTest, AGuestWhoComesBackDuringTheVisitsKeepsTheKey) {
+  const core::Job job = Held("train");
+  LetIn(Ann());
+  // As `keys add` in another terminal does, which found the key on the node.
+  cloud_.before_change_of_logins = [&] { EXPECT_TRUE(store_.SetGuest(Recorded(), Ann()).ok()); };
+  const GuestChange change = TakeAway(Recorded());
+  EXPECT_FALSE(change.forgotten);
+  EXPECT_EQ(change.guest, Ann());
+  EXPECT_THAT(LoginsOn(job), SizeIs(1));
+  EXPECT_EQ(Recorded(), Ann());
+}
+
+/// Else whoever took the key away the first time would strike the job off.
+TEST_F(GuestsTest, WhoComesBackAndLeavesAgainHasAnotherRecord) {
+  const core::Job sweep = Held("sweep-1");
+  LetIn(Ann({"train", "sweep-*"}));
+  FailNext(base::Code::kUnavailable);
+  TakeAway(Recorded(), {"sweep-*"});
+  const core::Guest first = Recorded();
+  EXPECT_THAT(first.left_on, ElementsAre(sweep.id));
+  LetIn(Ann({"sweep-*"}));
+  FailNext(base::Code::kUnavailable);
+  TakeAway(Recorded(), {"sweep-*"});
+  EXPECT_THAT(LoginsOn(sweep), SizeIs(1));
+  core::Guest settled = first;
+  settled.left_on.clear();
+  EXPECT_FALSE(store_.SetGuest(first, settled).ok());
+  EXPECT_THAT(Recorded().left_on, ElementsAre(sweep.id));
+}
+
+TEST_F(GuestsTest, ANodeThatFailsAfterTheRecordWasDroppedIsOnRecord) {
+  const core::Job job = Held("train");
+  cloud_.before_change_of_logins = [&] {
+    // `keys remove` in another terminal, which finds no key on the node yet, and then forgets it.
+    core::Guest leaving = Recorded();
+    leaving.leaving = true;
+    leaving.left_on = {job.id};
+    EXPECT_TRUE(store_.SetGuest(Recorded(), leaving).ok());
+    cloud_.AddFault({.call = "ChangeLogins",
+                     .error = {.code = base::Code::kUnavailable, .message = "no"},
+                     .reply_lost = true});
+    cloud_.before_change_of_logins = [&] { EXPECT_TRUE(store_.SetGuest(Recorded(), {}).ok()); };
+  };
+  EXPECT_FALSE(LetIn(Ann()).forgotten);
+  ASSERT_THAT(*store_.Guests(), SizeIs(1));
+  EXPECT_TRUE(Recorded().leaving);
+  EXPECT_THAT(Recorded().left_on, ElementsAre(job.id));
+}
+
 TEST_F(GuestsTest, AJobThatCannotBeReadMayHoldTheKey) {
   const core::Job job = Held("train");
   const core::Job other = Held("eval");

@@ -83,6 +83,21 @@ TEST_F(GuestLoginsTest, AKeyThatCameTooLateAndCannotBeTakenAwayIsOnRecord) {
   EXPECT_THAT(*store_.Guests(), IsEmpty());
 }
 
+TEST_F(GuestLoginsTest, ANodeThatFailsAfterTheRecordWasDroppedIsOnRecord) {
+  const core::Job job = Granted();
+  core::Guest leaving = test::Ann();
+  leaving.leaving = true;
+  leaving.left_on = {job.id};
+  Invite(leaving);
+  // As `keys remove` does, which took the key away before it came back.
+  api_->before_change_of_logins = [&] { ASSERT_TRUE(store_.SetGuest(leaving, {}).ok()); };
+  api_->AddFault(
+      {.call = "ChangeLogins", .error = {.code = base::Code::kUnavailable}, .reply_lost = true});
+  logins_.Bring(job);
+  Turn();
+  EXPECT_THAT(*store_.Guests(), ElementsAre(leaving));
+}
+
 TEST_F(GuestLoginsTest, ACallDuringAnotherIsNotLost) {
   const core::Job job = Granted();
   core::Job renamed = job;
