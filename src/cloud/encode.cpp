@@ -212,4 +212,14 @@ WireCall RenderMaintenance(const core::Place& place, const std::string& node) {
           .body = Json::object()};
 }
 
+WireCall RenderQueuedMaintenance(const core::Place& place, const std::string& queued,
+                                 const std::vector<std::string>& nodes) {
+  Json names = Json::array();
+  for (const std::string& node : nodes) names.push_back(ParentName(place) + "/nodes/" + node);
+  return {.method = "POST",
+          .path = ParentPath(place, kAlpha) + "/queuedResources/" + http::PercentEncode(queued) +
+                  ":performMaintenanceQueuedResource",
+          .body = {{"nodeNames", std::move(names)}}};
+}
+
 }  // namespace jobman::cloud

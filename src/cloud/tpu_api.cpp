@@ -290,4 +290,10 @@ Task<Result<core::OperationSeen>> TpuApi::PerformMaintenance(Place place, std::s
   co_return DecodeOne(reply, DecodeOperation);
 }
 
+Task<Result<core::OperationSeen>> TpuApi::PerformQueuedMaintenance(Place place, std::string queued,
+                                                                   std::vector<std::string> nodes) {
+  const Result<Json> reply = co_await Call(RenderQueuedMaintenance(place, queued, nodes), place);
+  co_return DecodeOne(reply, DecodeOperation);
+}
+
 }  // namespace jobman::cloud

@@ -29,11 +29,23 @@ constexpr const char* kQueuedCreate = "tpu.projects.locations.queuedResources.cr
 /// it wants a name, and a row in Calls().
 class EveryMethod final : public ports::SliceApi, public ports::Catalog, public ports::Maintenance {
  public:
-  static constexpr std::array kNames = {
-      "Create",          "Delete",      "ListNodes",    "ListQueued",
-      "GetNode",         "GetQueued",   "GetOperation", "AddLogin",
-      "ChangeLogins",    "GetHostKeys", "GetVmNames",   "AcceleratorTypes",
-      "RuntimeVersions", "Zones",       "Reservations", "PerformMaintenance"};
+  static constexpr std::array kNames = {"Create",
+                                        "Delete",
+                                        "ListNodes",
+                                        "ListQueued",
+                                        "GetNode",
+                                        "GetQueued",
+                                        "GetOperation",
+                                        "AddLogin",
+                                        "ChangeLogins",
+                                        "GetHostKeys",
+                                        "GetVmNames",
+                                        "AcceleratorTypes",
+                                        "RuntimeVersions",
+                                        "Zones",
+                                        "Reservations",
+                                        "PerformMaintenance",
+                                        "PerformQueuedMaintenance"};
 
   explicit EveryMethod(cloud::TpuApi& api) : api_(api) {}
 
@@ -84,6 +96,11 @@ class EveryMethod final : public ports::SliceApi, public ports::Catalog, public 
 
   Task<Result<std::vector<std::string>>> Zones(std::string project) override {
     return Noted("Zones").Zones(std::move(project));
+  }
+  Task<Result<core::OperationSeen>> PerformQueuedMaintenance(
+      Place place, std::string queued, std::vector<std::string> nodes) override {
+    return Noted("PerformQueuedMaintenance")
+        .PerformQueuedMaintenance(std::move(place), std::move(queued), std::move(nodes));
   }
   Task<Result<std::vector<core::ReservationSeen>>> Reservations(Place place) override {
     return Noted("Reservations").Reservations(std::move(place));
@@ -153,6 +170,9 @@ std::vector<MethodCall> Calls() {
       {{"nodes.performMaintenance"},
        {kOperationReply},
        call(&EveryMethod::PerformMaintenance, kLab, a)},
+      {{"queuedResources.performMaintenanceQueuedResource"},
+       {kOperationReply},
+       call(&EveryMethod::PerformQueuedMaintenance, kLab, a, std::vector<std::string>{"a-0"})},
   };
 }
 

@@ -174,7 +174,8 @@ void SimulatorConformance::AskForMaintenance() {
   Order("maintain", {{"node", "t6"}, {"notice", "1h"}});
   Order("maintain", {{"node", "n6"}, {"notice", "1h"}});
   Ask("GET", zone + "/queuedResources/q6:getMaintenanceInfo");
-  Ask("POST", zone + "/queuedResources/q6:performMaintenanceQueuedResource", {}, Json::object());
+  Ask("POST", zone + "/queuedResources/q6:performMaintenanceQueuedResource", {},
+      {{"nodeNames", {"projects/p/locations/us-east5-b/nodes/n6"}}});
   Ask("POST", zone + "/nodes/t6:performMaintenance", {}, Json::object());
   Look();
   LookAfter(2000);

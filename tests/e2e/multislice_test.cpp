@@ -109,6 +109,27 @@ TEST_P(Multislice, WhenOneNodeMovesTheOthersAreStoppedFirst) {
   EXPECT_THAT(place_.Jobman({"history", "pair"}).out, HasSubstr("stopping run on the others"));
 }
 
+TEST_P(Multislice, TheUserBeginsTheMaintenanceOfAllNodes) {
+  Create("[ $JOBMAN_ATTEMPT != 1 ] || { echo up; sleep 600; }", "none");
+  for (int host = 0; host < 4; ++host) {
+    ASSERT_TRUE(place_.Until("the first attempt to run",
+                             [&] { return place_.Log(1, 1, "run", host) == "up\n"; }));
+  }
+  const std::vector<std::string> nodes = {"pair-000001-a1-0", "pair-000001-a1-1"};
+  for (const std::string& node : nodes)
+    ASSERT_EQ(place_.Sim({"maintain", node, "--notice", "1h"}).code, 0);
+  const Ran ran = place_.Jobman({"maintain", "pair"});
+  EXPECT_EQ(ran.code, 0) << ran.All();
+  for (const std::string& node : nodes)
+    EXPECT_THAT(ran.out, HasSubstr("maintenance of node " + node + " begins"));
+  const auto log = base::ParseJson(place_.Sim({"requests"}).out);
+  const base::Json& counts = base::GetMember(*log, "counts");
+  EXPECT_EQ(base::GetInt(counts, "queuedResources.performMaintenanceQueuedResource"),
+            Direct() ? 0 : 1);
+  EXPECT_EQ(base::GetInt(counts, "nodes.performMaintenance"), Direct() ? 2 : 0);
+  ASSERT_TRUE(place_.Reaches("pair", "SUCCEEDED"));
+}
+
 TEST_P(Multislice, APartialSliceIsDeleted) {
   ASSERT_EQ(place_.Sim({"set", "stock.us-central2-b/v4=8"}).code, 0);  // one v4-16
   Create("echo up");

@@ -160,13 +160,20 @@ Task<Result<core::OperationSeen>> FakeSliceApi::PerformMaintenance(core::Place p
                                                                    std::string node) {
   using Seen = core::OperationSeen;
   return Call<Seen>("PerformMaintenance", node, [this, place, node]() -> Result<Seen> {
-    const auto found = nodes_.find({place.zone, node});
-    if (found == nodes_.end()) return Missing(FullName(place, "nodes", node));
-    if (!found->second.seen.notice) {
-      return base::Error{.code = base::Code::kFailedPrecondition,
-                         .message = "Node " + node + " has no maintenance."};
+    JM_TRY(CheckMaintenance(place, node));
+    nodes_[{place.zone, node}].seen.notice.reset();
+    return Seen{.done = true};
+  });
+}
+
+Task<Result<core::OperationSeen>> FakeSliceApi::PerformQueuedMaintenance(
+    core::Place place, std::string queued, std::vector<std::string> nodes) {
+  using Seen = core::OperationSeen;
+  return Call<Seen>("PerformQueuedMaintenance", queued, [this, place, nodes]() -> Result<Seen> {
+    for (const std::string& node : nodes) {
+      JM_TRY(CheckMaintenance(place, node));
     }
-    found->second.seen.notice.reset();
+    for (const std::string& node : nodes) nodes_[{place.zone, node}].seen.notice.reset();
     return Seen{.done = true};
   });
 }
@@ -243,6 +250,14 @@ Task<Result<std::vector<core::ReservationSeen>>> FakeSliceApi::Reservations(core
 
 void FakeSliceApi::AddReservation(const std::string& zone, core::ReservationSeen reservation) {
   settings_.reservations[zone].push_back(std::move(reservation));
+}
+
+Status FakeSliceApi::CheckMaintenance(const core::Place& place, const std::string& node) const {
+  const auto found = nodes_.find({place.zone, node});
+  if (found == nodes_.end()) return Missing(FullName(place, "nodes", node));
+  if (found->second.seen.notice) return base::Ok();
+  return Error{.code = Code::kFailedPrecondition,
+               .message = "Node " + node + " has no maintenance."};
 }
 
 Status FakeSliceApi::CheckZone(const std::string& zone) const {

@@ -65,6 +65,9 @@ class FakeSliceApi : public ports::SliceApi, public ports::Catalog, public ports
   /// A node that has announced maintenance is well again at once.
   base::Task<base::Result<core::OperationSeen>> PerformMaintenance(core::Place place,
                                                                    std::string node) override;
+  /// Does not ask whether the nodes are of that queued resource.
+  base::Task<base::Result<core::OperationSeen>> PerformQueuedMaintenance(
+      core::Place place, std::string queued, std::vector<std::string> nodes) override;
 
   // For tests to change the cloud.
 
@@ -150,6 +153,7 @@ class FakeSliceApi : public ports::SliceApi, public ports::Catalog, public ports
   core::OperationSeen CreateQueued(const core::SliceRequest& request);
   core::OperationSeen CreateNode(const core::SliceRequest& request);
   base::Result<core::OperationSeen> DoDelete(const core::SliceRef& ref);
+  base::Status CheckMaintenance(const core::Place& place, const std::string& node) const;
   base::Status CheckZone(const std::string& zone) const;
 
   const FakeClock& clock_;

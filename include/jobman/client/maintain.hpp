@@ -16,9 +16,12 @@ struct MaintenanceAsked {
 };
 
 /// Begins the maintenance that the cloud has announced for the slice that the job holds, on each of
-/// its nodes (nodes.performMaintenance of v2alpha1). The job needs not be told: it sees
-/// maintenance as any other. An order to the cloud, not a wish of the job: nothing is recorded.
-/// kFailedPrecondition if the job holds no slice; else the answers in node order.
+/// its nodes: in one request if they are of one queued resource
+/// (queuedResources.performMaintenanceQueuedResource of v2alpha1); if that is refused, as when one
+/// of them has none announced, or for other slices, node by node (nodes.performMaintenance). The
+/// job needs not be told: it sees maintenance as any other. An order to the cloud, not a wish of
+/// the job: nothing is recorded. kFailedPrecondition if the job holds no slice; else the answers in
+/// node order.
 base::Task<base::Result<std::vector<MaintenanceAsked>>> BeginMaintenance(Context context,
                                                                          core::JobId id);
 

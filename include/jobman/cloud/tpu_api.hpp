@@ -44,6 +44,8 @@ class TpuApi final : public ports::SliceApi, public ports::Catalog, public ports
 
   Task<Result<core::OperationSeen>> PerformMaintenance(core::Place place,
                                                        std::string node) override;
+  Task<Result<core::OperationSeen>> PerformQueuedMaintenance(
+      core::Place place, std::string queued, std::vector<std::string> nodes) override;
 
  private:
   /// The body of a 2xx response.

@@ -39,6 +39,10 @@ WireCall RenderDelete(const core::SliceRef& ref, int generation = 0);
 WireCall RenderLook(const core::Place& place, const std::string& node);
 /// nodes.performMaintenance, which only v2alpha1 has.
 WireCall RenderMaintenance(const core::Place& place, const std::string& node);
+/// queuedResources.performMaintenanceQueuedResource of v2alpha1, for these nodes of it. That whole
+/// names of nodes are meant is a guess: the document says "names", which elsewhere in it are whole.
+WireCall RenderQueuedMaintenance(const core::Place& place, const std::string& queued,
+                                 const std::vector<std::string>& nodes);
 
 /// The Node in the body of a create call.
 Json EncodeNode(const core::SliceRequest& request);

@@ -77,6 +77,10 @@ class Maintenance {
   /// be begun by its user.
   virtual Task<Result<core::OperationSeen>> PerformMaintenance(core::Place place,
                                                                std::string node) = 0;
+  /// The same on these nodes of a queued resource, all in one request: all begin, or none does.
+  /// kFailedPrecondition when one of them has nothing that may be begun.
+  virtual Task<Result<core::OperationSeen>> PerformQueuedMaintenance(
+      core::Place place, std::string queued, std::vector<std::string> nodes) = 0;
 };
 
 }  // namespace jobman::ports

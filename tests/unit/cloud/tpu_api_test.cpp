@@ -270,6 +270,17 @@ TEST_F(TpuApiTest, BeginsMaintenanceThroughV2Alpha1) {
   EXPECT_EQ(script->requests[0].body, "{}");
 }
 
+TEST_F(TpuApiTest, BeginsMaintenanceOfSomeNodesOfAQueuedResource) {
+  script->Answer(200, R"({"name":"projects/p/locations/z/operations/o"})");
+  ASSERT_TRUE(loop.Run(api.PerformQueuedMaintenance(kLab, "q", {"q-0", "q-1"})).ok());
+  EXPECT_EQ(script->requests[0].method, "POST");
+  EXPECT_THAT(Url(0), testing::EndsWith("/v2alpha1/projects/p/locations/us-central2-b/"
+                                        "queuedResources/q:performMaintenanceQueuedResource"));
+  EXPECT_EQ(Parse(script->requests[0].body),
+            Parse(R"({"nodeNames":["projects/p/locations/us-central2-b/nodes/q-0",
+                                   "projects/p/locations/us-central2-b/nodes/q-1"]})"));
+}
+
 TEST_F(TpuApiTest, LoginsAreChangedInOneRequestAndAllElseStays) {
   script->Answer(200, R"({"metadata":{"a":"b","ssh-keys":
       "eve:ssh-rsa BBBB eve\nada:ssh-rsa AAAA ada\nbob:ssh-rsa CCCC google-ssh {}"}})");
