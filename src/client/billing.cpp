@@ -31,7 +31,8 @@ std::string CureOf(base::Code code, const ports::BillingQuestion& question) {
       return "name the exported table itself (gcp_billing_export_...), which is partitioned by "
              "day, or a partitioned table or a view that holds fewer days";
     case base::Code::kDeadlineExceeded:
-      return "ask for fewer days (--days), or --by day";
+      return "try again; if it goes on, check the network, and JOBMAN_BIGQUERY_ENDPOINT if it is "
+             "set";
     default:
       return {};
   }

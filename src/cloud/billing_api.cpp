@@ -40,12 +40,12 @@ std::string NameOf(BillingQuestion::By by) {
 }
 
 /// Google's own table has a partition for each day on which rows came in. They come after the use
-/// that they are about, so that older partitions need not be read. Another table, or a view, may
-/// have no such column.
+/// that they are about, so that older partitions need not be read. Rows that were streamed in have
+/// no partition until BigQuery stores them. Another table, or a view, may have no such column.
 std::string PartitionsOf(const std::string& table) {
   const std::string name = table.substr(table.rfind('.') + 1);
   if (!name.starts_with("gcp_billing_export_")) return {};
-  return " AND _PARTITIONTIME >= TIMESTAMP_SUB(@from, INTERVAL 1 DAY)";
+  return " AND (_PARTITIONTIME >= TIMESTAMP_SUB(@from, INTERVAL 1 DAY) OR _PARTITIONTIME IS NULL)";
 }
 
 std::string QueryText(const BillingQuestion& question) {
@@ -164,7 +164,9 @@ base::Task<Result<BillingAnswer>> BillingApi::Ask(BillingQuestion question) {
   for (int i = 0; !base::GetBool(body, "jobComplete"); ++i) {
     if (path.empty()) co_return NotItsAnswer(kBigQuery, "it names no job");
     if (i == kMostPolls) {
-      base::Error late{.code = base::Code::kDeadlineExceeded, .message = "the query still runs"};
+      base::Error late{.code = base::Code::kDeadlineExceeded,
+                       .message = "the query still runs",
+                       .hint = "ask for fewer days (--days), or --by day"};
       co_return late;
     }
     JM_CO_ASSIGN_OR_RETURN(body, co_await Poll(path));

@@ -59,5 +59,15 @@ TEST_F(BillingOverHttp, RefusalsAndNonsenseAreNamed) {
   EXPECT_LT(large.All().size(), 4000U);
 }
 
+TEST_F(BillingOverHttp, AServiceThatHangsIsWaitedForAWhileAndNamed) {
+  const Listener hangs(SayNothing);
+  const Ran ran = Ask(hangs);
+  EXPECT_EQ(ran.code, 75) << ran.All();
+  EXPECT_THAT(ran.err, HasSubstr("/bigquery/v2/projects/"));
+  EXPECT_THAT(ran.err, HasSubstr("127.0.0.1"));
+  EXPECT_THAT(ran.err, HasSubstr("no complete answer in time"));
+  EXPECT_THAT(ran.err, HasSubstr("JOBMAN_BIGQUERY_ENDPOINT")) << "fewer days would not help";
+}
+
 }  // namespace
 }  // namespace jobman::test

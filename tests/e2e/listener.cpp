@@ -117,6 +117,13 @@ Listener::Talk ServiceThatAnswers(std::function<std::string(const std::string& r
   };
 }
 
+std::string SayNothing(int socket) {
+  std::array<char, 4096> buffer = {};
+  while (::recv(socket, buffer.data(), buffer.size(), 0) > 0) {
+  }
+  return "x";
+}
+
 Listener::Talk MailServerTalk() {
   return [](int socket) {
     std::string all;

@@ -42,6 +42,8 @@ Listener::Talk WebhookThatSays(std::function<int()> status);
 Listener::Talk ServiceThatFinds(std::function<std::string(const std::string& request)> find);
 /// Receives any request and answers with this text, which is the whole answer in HTTP.
 Listener::Talk ServiceThatAnswers(std::function<std::string(const std::string& request)> answer);
+/// Hears everything and says nothing.
+std::string SayNothing(int socket);
 /// Receives a mail over SMTP.
 Listener::Talk MailServerTalk();
 

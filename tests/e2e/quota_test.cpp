@@ -2,9 +2,6 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 #include <stdlib.h>
-#include <sys/socket.h>
-
-#include <array>
 
 #include "jobman/base/strings.hpp"
 #include "tests/e2e/listener.hpp"
@@ -18,14 +15,6 @@ using testing::HasSubstr;
 
 constexpr const char* kQuotaEndpoint = "JOBMAN_QUOTA_ENDPOINT";
 constexpr const char* kComputeEndpoint = "JOBMAN_COMPUTE_ENDPOINT";
-
-/// Hears everything and says nothing.
-std::string SayNothing(int socket) {
-  std::array<char, 4096> buffer = {};
-  while (::recv(socket, buffer.data(), buffer.size(), 0) > 0) {
-  }
-  return "x";
-}
 
 class Quota : public testing::Test {
  protected:

@@ -25,8 +25,11 @@ inline constexpr std::int64_t kMostBytesBilled = std::int64_t{10} << 30;
 /// (usage_start_time, service.description, sku.description, project.id, cost, credits.amount,
 /// currency); "Structure of Cloud Billing data export tables" (gcp_billing_export_*, partitioned by
 /// ingestion day: _PARTITIONTIME). Only of a table with such a name the query reads just the
-/// partitions since the day before `from`: a view or a copy may have none. A query that would read
-/// more than kMostBytesBilled is kOutOfRange; one that still runs, kDeadlineExceeded.
+/// partitions since the day before `from`, and rows that have no partition yet: a view or a copy
+/// may have none. BigQuery documentation, "Query partitioned tables": _PARTITIONTIME is NULL in
+/// rows of the write-optimized storage, where streamed rows are at first; whether Cloud Billing
+/// streams its rows is not documented. A query that would read more than kMostBytesBilled is
+/// kOutOfRange; one that still runs, kDeadlineExceeded.
 class BillingApi final : public ports::BillingApi {
  public:
   /// `endpoint` is a base URL without a path: "https://bigquery.googleapis.com".

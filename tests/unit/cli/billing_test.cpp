@@ -150,10 +150,20 @@ TEST_F(BillingCommand, AQueryThatIsTooLargeSaysWhatToDo) {
   const auto large = world_.Run({"billing", "--project", "lab", "--table", "lab.bills.export"});
   EXPECT_THAT(large.err, HasSubstr("lab.bills.export: too many bytes"));
   EXPECT_THAT(large.err, HasSubstr("gcp_billing_export_..."));
-  billing_->answer = base::Error{.code = base::Code::kDeadlineExceeded, .message = "it still runs"};
+}
+
+/// A query that still runs says itself what to do.
+TEST_F(BillingCommand, FewerDaysAreNoCureOfSilence) {
+  billing_->answer = base::Error{.code = base::Code::kDeadlineExceeded,
+                                 .message = "it still runs",
+                                 .hint = "ask for fewer days"};
   const auto late = world_.Run({"billing", "--project", "lab", "--table", "lab.bills.export"});
   EXPECT_THAT(late.err, HasSubstr("lab.bills.export: it still runs"));
-  EXPECT_THAT(late.err, HasSubstr("ask for fewer days (--days), or --by day"));
+  EXPECT_THAT(late.err, HasSubstr("ask for fewer days"));
+  billing_->answer = base::Error{.code = base::Code::kDeadlineExceeded, .message = "no answer"};
+  const auto silent = world_.Run({"billing", "--project", "lab", "--table", "lab.bills.export"});
+  EXPECT_THAT(silent.err, HasSubstr("lab.bills.export: no answer"));
+  EXPECT_THAT(silent.err, HasSubstr("JOBMAN_BIGQUERY_ENDPOINT"));
 }
 
 TEST_F(BillingCommand, ARefusalSaysWhatIsNeeded) {
