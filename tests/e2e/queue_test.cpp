@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include "jobman/base/state_paths.hpp"
+#include "jobman/base/strings.hpp"
 #include "tests/e2e/place.hpp"
 
 namespace jobman::test {
@@ -14,9 +15,9 @@ class Queue : public testing::Test {
  protected:
   void SetUp() override { place_.StartSim({"--delays", "0"}); }
   base::Path TasksFile() const { return place_.path() / "tasks.yaml"; }
-  void WriteTasks(const std::string& tasks) {
+  void WriteTasks(const std::string& tasks, const std::string& more = {}) {
     const std::string text =
-        "defaults: {zone: us-central2-b}\naccelerators:\n  v4-16:\n    tasks:\n" + tasks;
+        more + "defaults: {zone: us-central2-b}\naccelerators:\n  v4-16:\n    tasks:\n" + tasks;
     ASSERT_TRUE(base::WriteFileAtomic(TasksFile(), text).ok());
   }
   std::string WorkerFile() {
@@ -37,6 +38,16 @@ class Queue : public testing::Test {
   bool Says(const std::string& task, int run, const std::string& text, int host = 0) {
     return place_.Until(task + " says " + text,
                         [&] { return Log(task, run, host).find(text) != std::string::npos; });
+  }
+  /// Of the first run of the task, as `task show` has it; empty while it goes on.
+  std::string CommitOf(const std::string& task) {
+    const auto shown = base::ParseJson(place_.Jobman({"--json", "task", "show", task}).out);
+    if (!shown.ok()) return {};
+    const base::Json& tasks = base::GetMember(*shown, "tasks");
+    if (!tasks.is_array() || tasks.empty()) return {};
+    const base::Json& runs = base::GetMember(tasks[0], "history");
+    if (!runs.is_array() || runs.empty()) return {};
+    return base::GetString(base::GetMember(runs[0], "end"), "commit");
   }
   Place place_;
 };
@@ -82,6 +93,35 @@ TEST_F(Queue, ATaskWhoseSliceIsPreemptedIsRunAgainOnTheNextSlice) {
   EXPECT_TRUE(Says("long", 2, "ended"));
   EXPECT_THAT(Log("long", 2), HasSubstr("begun 2"));
   EXPECT_TRUE(place_.Reaches("1", "IDLE"));
+}
+
+/// The hosts see no repository of this machine, so host 0 makes one of its own.
+TEST_F(Queue, ATaskOfARepositoryIsOnRecordWithItsCommit) {
+  if (RunProgram({"git", "--version"}).code != 0) GTEST_SKIP() << "git is not installed";
+  WriteTasks(kFirst);
+  ASSERT_EQ(place_.Jobman({"create", WorkerFile()}).code, 0);
+  ASSERT_TRUE(place_.Reaches("1", "IDLE"));
+  const std::string make =
+      "mkdir ~/origin && cd ~/origin && git init -q -b main && "
+      "echo 'echo from the repository' >task.sh && git add task.sh && "
+      "git -c user.name=ada -c user.email=ada@example.com -c commit.gpgSign=false "
+      "commit -q -m 1 && git rev-parse HEAD && pwd -P";
+  const Ran made = place_.Jobman({"--quiet", "exec", "1", "-w", "0", "--", make});
+  ASSERT_EQ(made.code, 0) << made.All();
+  const std::vector<std::string> lines = base::Split(made.out, '\n');  // hash, folder, nothing
+  ASSERT_EQ(lines.size(), 3U) << made.All();
+  const std::string& commit = lines[0];
+  ASSERT_EQ(commit.size(), 40U) << made.All();
+
+  WriteTasks(std::string(kFirst) + "    - {id: cloned, repo: proj, run: sh task.sh}\n",
+             "repos:\n  proj: {url: 'file://" + lines[1] + "', branch: main}\n");
+  ASSERT_TRUE(Says("cloned", 1, "from the repository"));
+  EXPECT_THAT(Log("cloned", 1), HasSubstr("jobman: ~/proj has main of file://" + lines[1] +
+                                          ", commit " + commit + "\n"));
+  EXPECT_TRUE(place_.Until("the run to be on record with its commit",
+                           [&] { return CommitOf("cloned") == commit; }));
+  EXPECT_THAT(place_.Jobman({"task", "show", "cloned"}).out,
+              HasSubstr("commit " + commit.substr(0, 12)));
 }
 
 }  // namespace
