@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 
 #include <chrono>
+#include <map>
 
 #include "tests/contract/slice_clouds.hpp"
 
@@ -427,6 +428,28 @@ TEST_P(SliceApiContract, KnowsWhatAZoneOffers) {
   const auto zones = Run(cloud->catalog().Zones(kPlace.project));
   EXPECT_THAT(zones.value_or({}),
               testing::AllOf(Contains(kPlace.zone), Not(Contains("mars-north1-a"))));
+}
+
+TEST_P(SliceApiContract, KnowsTheReservationsOfAZone) {
+  const auto none = Run(cloud->catalog().Reservations(kPlace));
+  ASSERT_TRUE(none.ok()) << none.error().ToString();
+  EXPECT_THAT(*none, IsEmpty());
+  cloud->Reserve({{"lab", 64}, {"mine", 8}, {"theirs", 16}});
+  const auto all = Run(cloud->catalog().Reservations(kPlace));
+  ASSERT_TRUE(all.ok()) << all.error().ToString();
+  std::map<std::string, std::int64_t> chips;
+  for (const core::ReservationSeen& one : *all) {
+    EXPECT_EQ(one.state, "ACTIVE") << one.id;
+    EXPECT_EQ(one.unit, core::ReservationSeen::Unit::kChips) << one.id;
+    EXPECT_EQ(one.used, 0) << one.id;
+    chips[one.id] = one.size;
+  }
+  const std::map<std::string, std::int64_t> expected = {{"lab", 64}, {"mine", 8}, {"theirs", 16}};
+  EXPECT_EQ(chips, expected) << "of all pages";
+  const core::Place other{.project = "p", .zone = "europe-west4-a"};
+  const auto elsewhere = Run(cloud->catalog().Reservations(other));
+  ASSERT_TRUE(elsewhere.ok()) << elsewhere.error().ToString();
+  EXPECT_THAT(*elsewhere, IsEmpty());
 }
 
 TEST_P(SliceApiContract, RefusesWhatAZoneDoesNotOffer) {

@@ -29,6 +29,14 @@ class FakeCloud final : public SliceCloud {
   void SetStock(const std::string& type, int slices) override {
     api_.SetStock("us-central2-b", type, slices);
   }
+  void Reserve(const std::map<std::string, int>& chips) override {
+    for (const auto& [id, size] : chips) {
+      core::ReservationSeen seen{.id = id, .state = "ACTIVE"};
+      seen.unit = core::ReservationSeen::Unit::kChips;
+      seen.size = size;
+      api_.AddReservation("us-central2-b", seen);
+    }
+  }
   void ExhaustQuota() override {
     FailNextCall("quota", {.code = Code::kResourceExhausted, .reason = Reason::kQuota});
   }
@@ -105,6 +113,11 @@ class SimulatedCloud final : public SliceCloud {
   void SetStock(const std::string& type, int slices) override {
     const int chips = std::stoi(type.substr(type.find('-') + 1)) / 2;
     Order("PATCH", "/sim/settings", {{"stock", {{"us-central2-b/" + type, slices * chips}}}});
+  }
+  void Reserve(const std::map<std::string, int>& chips) override {
+    Json reservations = Json::object();
+    for (const auto& [id, size] : chips) reservations["us-central2-b/" + id] = size;
+    Order("PATCH", "/sim/settings", {{"reservations", reservations}});
   }
   void ExhaustQuota() override {
     Order("PATCH", "/sim/settings", {{"quota", {{"us-central2-b/v4-spot", 4}}}});

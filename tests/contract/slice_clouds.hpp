@@ -23,6 +23,8 @@ class SliceCloud {
   virtual void TakeTimeToCreate() = 0;
   /// Sets how many more slices of the type us-central2-b has capacity for.
   virtual void SetStock(const std::string& type, int slices) = 0;
+  /// Gives us-central2-b these reservations: names, and numbers of chips.
+  virtual void Reserve(const std::map<std::string, int>& chips) = 0;
   /// The next create of a v4 in us-central2-b exceeds the project's quota.
   virtual void ExhaustQuota() = 0;
   /// The next call fails with this error; `word` is jobman-sim's name for it.
