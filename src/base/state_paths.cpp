@@ -104,6 +104,10 @@ Path StatePaths::ControllerSocket() const {
   return home / "controller.sock";
 }
 
+Path StatePaths::ForwardsDir() const {
+  return home / "forwards";
+}
+
 Path StatePaths::SimDir() const {
   return home / "sim";
 }

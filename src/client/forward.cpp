@@ -1,6 +1,7 @@
 #include "jobman/client/forward.hpp"
 
 #include <fmt/format.h>
+#include <sys/socket.h>
 
 #include <algorithm>
 #include <asio/ip/tcp.hpp>
@@ -9,12 +10,15 @@
 #include <cerrno>
 #include <chrono>
 #include <map>
+#include <optional>
 #include <system_error>
 
+#include "client/forwarded_job.hpp"
 #include "client/interrupts.hpp"
 #include "jobman/base/strings.hpp"
 #include "jobman/base/waiters.hpp"
 #include "jobman/client/host_target.hpp"
+#include "jobman/client/times.hpp"
 #include "jobman/client/vouching.hpp"
 #include "jobman/remote/host_script.hpp"
 
@@ -78,6 +82,10 @@ struct Forwarding::State {
   std::unique_ptr<ports::HostShell> shell = {};  ///< opened when the job has hosts
   std::vector<std::unique_ptr<Listener>> listeners = {};
   base::Gate gate{kMostForwarded};
+  int open = 0;                                  ///< connections that are past the gate
+  base::Waiters news = {};                       ///< the job was read again
+  std::optional<ports::HostTarget> target = {};  ///< where the host was last seen
+  std::string seen = {};                         ///< of the job, what was told last
   std::map<std::string, Clock::time_point> said = {};
 
   /// A browser tries again and again: the same thing is said from time to time only.
@@ -92,9 +100,93 @@ namespace {
 
 using StatePtr = std::shared_ptr<Forwarding::State>;
 
-/// Where the job's host is now.
-Task<Result<ports::HostTarget>> FindTarget(StatePtr state, Vouching* vouching) {
-  JM_CO_ASSIGN_OR_RETURN(const core::Job job, co_await state->context.stores.jobs->Get(state->job));
+/// A connection to a port of this machine, with its place among those that are served.
+struct Connection {
+  Connection(StatePtr of, int to, base::UniqueFd from, base::Gate::Pass admitted)
+      : state(std::move(of)),
+        remote(to),
+        socket(std::make_shared<base::UniqueFd>(std::move(from))),
+        place(std::move(admitted)) {
+    ++state->open;
+  }
+  ~Connection() { --state->open; }
+  Connection(const Connection&) = delete;
+  Connection& operator=(const Connection&) = delete;
+
+  /// Nothing was sent, and nothing will be: nobody waits on the other side any more.
+  bool HasGone() const {
+    char first = 0;
+    const ssize_t count = ::recv(socket->get(), &first, 1, MSG_PEEK | MSG_DONTWAIT);
+    return count == 0 || (count < 0 && errno != EAGAIN && errno != EINTR);
+  }
+
+  StatePtr state;
+  int remote;
+  std::shared_ptr<base::UniqueFd> socket;  ///< taken by the relay when the host has answered
+  base::Gate::Pass place;                  ///< in the state's gate: goes before the state does
+};
+using ConnectionPtr = std::shared_ptr<Connection>;
+
+std::string PatienceText() {
+  return base::FormatDuration(kForwardPatience);
+}
+
+bool SamePlace(const ports::HostTarget& one, const ports::HostTarget& other) {
+  return one.identity == other.identity && one.address == other.address && one.port == other.port;
+}
+
+/// Where the host is from now on. Connections to where it was lead to a machine of others, or none.
+std::string MoveTo(Forwarding::State& state, ports::HostTarget target) {
+  const bool moved = state.target && !SamePlace(*state.target, target);
+  if (moved && state.shell) state.shell->Drop(*state.target);
+  const std::string at = fmt::format("{}:{}", target.address, target.port);
+  state.target = std::move(target);
+  return fmt::format("host {} of job {} is there, at {}: connections go to it", state.host,
+                     core::FormatJobId(state.job), at);
+}
+
+/// Says what has changed for connections, once: they wait, or go elsewhere.
+void Look(Forwarding::State& state, const core::Job& job) {
+  const bool first = state.seen.empty();
+  const bool has_hosts = HasHosts(job);
+  std::string now(core::StateName(job.state));
+  std::string line = WaitsFor(job) + "; connections wait for it, " + PatienceText() + " at most";
+  if (has_hosts) {
+    auto target = TargetOf(state.context.paths, job, state.host);
+    now = target.ok() ? fmt::format("{} {}:{}", target->identity, target->address, target->port)
+                      : target.error().ToString();
+    line = target.ok() ? MoveTo(state, *std::move(target)) : now;
+  }
+  if (now == state.seen) return;
+  state.seen = std::move(now);
+  if (!first || !has_hosts) state.say(line);
+}
+
+/// Follows the job in the store, until it is over for good: why.
+Task<std::string> Watch(StatePtr state) {
+  ports::JobStore& jobs = *state->context.stores.jobs;
+  std::optional<std::int64_t> read;  // the store as it was when the job was read
+  while (true) {
+    const auto changes = co_await jobs.ChangeCounter();
+    if (!changes.ok() || read != *changes) {
+      const auto job = co_await jobs.Get(state->job);
+      const bool erased = !job.ok() && job.error().code == base::Code::kNotFound;
+      if (erased) co_return "job " + core::FormatJobId(state->job) + " is gone from the store";
+      if (job.ok()) {
+        if (auto over = WhyOver(*job)) co_return *std::move(over);
+        Look(*state, *job);
+        state->news.WakeAll();
+        if (changes.ok()) read = *changes;
+      } else {
+        state->Say("reading job " + core::FormatJobId(state->job) + ": " + job.error().ToString());
+      }
+    }
+    co_await base::Sleep(kLookAtForwarded);
+  }
+}
+
+/// Where the host of a job with hosts is now.
+Task<Result<ports::HostTarget>> FindTarget(StatePtr state, core::Job job, Vouching* vouching) {
   JM_CO_ASSIGN_OR_RETURN(const ports::HostTarget target,
                          TargetOf(state->context.paths, job, state->host));
   if (!state->shell) {
@@ -104,26 +196,59 @@ Task<Result<ports::HostTarget>> FindTarget(StatePtr state, Vouching* vouching) {
   co_return co_await vouching->Complete(job, state->host, target);
 }
 
-Task<Status> Relay(StatePtr state, int remote, std::shared_ptr<base::UniqueFd> connection) {
+/// Until the connection has ended. False if there are no hosts now to join it to.
+Task<Result<bool>> Relay(ConnectionPtr one) {
+  const StatePtr state = one->state;
+  JM_CO_ASSIGN_OR_RETURN(const core::Job job, co_await state->context.stores.jobs->Get(state->job));
+  if (!HasHosts(job)) co_return false;
   Vouching vouching(state->context);  // of this connection: others go on meanwhile
-  JM_CO_ASSIGN_OR_RETURN(const ports::HostTarget target, co_await FindTarget(state, &vouching));
-  const Status ended = co_await state->shell->Relay(target, remote, std::move(*connection));
+  JM_CO_ASSIGN_OR_RETURN(const ports::HostTarget target,
+                         co_await FindTarget(state, job, &vouching));
+  const Status ended = co_await state->shell->Relay(target, one->remote, one->socket);
   const auto lines = co_await vouching.FirstUses();
   for (const std::string& line : lines) state->say(line);
-  co_return ended;
+  if (!ended.ok()) co_return ended.error();
+  co_return true;
 }
 
-Task<void> Attend(StatePtr state, int remote, std::shared_ptr<base::UniqueFd> connection) {
-  const auto pass = co_await state->gate.Enter();
-  const Status ended = co_await Relay(state, remote, std::move(connection));
-  if (ended.ok()) co_return;
-  std::string text = fmt::format("a connection to port {}: host {}: {}", remote, state->host,
-                                 ended.error().ToString());
-  if (ended.error().reason == base::Reason::kConnectionBroke)
-    text += "; the next one connects again";
-  state->Say(text);
+/// The host may answer later: it starts, or its slice is replaced by another one.
+bool MayPass(const base::Error& error) {
+  using base::Reason;
+  const Reason why = error.reason;
+  // kHostAuth: a new machine knows the job's key some seconds after it is READY.
+  return why == Reason::kHostRefused || why == Reason::kHostTimeout || why == Reason::kHostAuth ||
+         why == Reason::kHostHangs || why == Reason::kConnectionBroke;
 }
 
+std::string WhatFailed(const Connection& one, const Result<bool>& tried) {
+  if (tried.ok()) return "job " + core::FormatJobId(one.state->job) + " has no hosts now";
+  return fmt::format("host {}: {}", one.state->host, tried.error().ToString());
+}
+
+Task<void> Attend(ConnectionPtr one) {
+  const StatePtr state = one->state;
+  const auto deadline = Clock::now() + kForwardPatience;
+  while (true) {
+    const Result<bool> tried = co_await Relay(one);
+    if (tried.ok() && *tried) co_return;
+    const std::string failed = WhatFailed(*one, tried);
+    const bool later = *one->socket && (tried.ok() || MayPass(tried.error()));
+    if (later && one->HasGone()) co_return;
+    if (!later || Clock::now() >= deadline) {
+      const bool broke = !*one->socket;
+      state->Say(fmt::format("a connection to port {}: {}{}", one->remote, failed,
+                             broke ? "; the next one connects again" : ""));
+      co_return;
+    }
+    if (!tried.ok())
+      state->Say(failed + "; connections wait for it, " + PatienceText() + " at most");
+    const auto again = std::min(deadline, Clock::now() + kForwardRetry);
+    co_await state->news.Wait(again);
+  }
+}
+
+/// One connection at a time waits for its place, and the next ones wait in the kernel's queue: so
+/// no port has more than its share of places that become free, and nothing grows.
 Task<void> Accept(StatePtr state, Listener* from) {
   const auto executor = state->context.loop->get_executor();
   const base::CancelScope scope;
@@ -136,15 +261,24 @@ Task<void> Accept(StatePtr state, Listener* from) {
       co_await base::Sleep(kAcceptPause);
       continue;
     }
-    const auto connection = std::make_shared<base::UniqueFd>(socket.release(failed));
+    base::UniqueFd taken(socket.release(failed));
     if (failed) continue;
-    base::Spawn(executor, scope, Attend(state, from->remote, connection));
+    if (state->open >= kMostForwarded)
+      state->Say(fmt::format("{} connections are open, the most; others wait", state->open));
+    base::Gate::Pass place = co_await state->gate.Enter();
+    base::Spawn(executor, scope,
+                Attend(std::make_shared<Connection>(state, from->remote, std::move(taken),
+                                                    std::move(place))));
   }
 }
 
 Task<Status> LogIn(StatePtr state) {
+  JM_CO_ASSIGN_OR_RETURN(const core::Job job, co_await state->context.stores.jobs->Get(state->job));
+  const bool waits = !HasHosts(job) && !WhyOver(job);
+  if (waits) co_return base::Ok();
   Vouching vouching(state->context);
-  JM_CO_ASSIGN_OR_RETURN(const ports::HostTarget target, co_await FindTarget(state, &vouching));
+  JM_CO_ASSIGN_OR_RETURN(const ports::HostTarget target,
+                         co_await FindTarget(state, job, &vouching));
   const ports::RemoteCommand nothing{.command = "true", .limit = remote::kCallLimit};
   const ports::ByteSink unread;
   JM_CO_TRY(co_await state->shell->Run(target, nothing, unread, unread));
@@ -197,15 +331,16 @@ Status Forwarding::Check() {
   return base::Error{.code = base::Code::kCancelled, .message = "interrupted"};
 }
 
-void Forwarding::Run() {
+std::optional<std::string> Forwarding::Run() {
   asio::io_context& loop = *state_->context.loop;
   Interrupts interrupts(loop);
   for (const auto& one : state_->listeners)
     base::Spawn(loop.get_executor(), scope_, Accept(state_, one.get()));
-  base::RunTask(loop, interrupts.Wait());
+  auto over = base::RunTask(loop, UnlessInterrupted(&interrupts, Watch(state_)));
   scope_.Cancel();
   loop.restart();
   loop.poll();
+  return over;
 }
 
 }  // namespace jobman::client

@@ -17,7 +17,7 @@ Task<base::Result<int>> RunOn(std::shared_ptr<SessionPool> pool, ports::HostTarg
 }
 
 Task<base::Status> RelayThrough(std::shared_ptr<SessionPool> pool, ports::HostTarget target,
-                                int port, base::UniqueFd local) {
+                                int port, std::shared_ptr<base::UniqueFd> local) {
   co_return co_await pool->Relay(std::move(target), port, std::move(local));
 }
 
@@ -38,7 +38,7 @@ ports::Task<ports::Result<int>> SshHostShell::Run(ports::HostTarget target,
 }
 
 ports::Task<ports::Status> SshHostShell::Relay(ports::HostTarget target, int port,
-                                               base::UniqueFd local) {
+                                               std::shared_ptr<base::UniqueFd> local) {
   return RelayThrough(pool_, std::move(target), port, std::move(local));
 }
 

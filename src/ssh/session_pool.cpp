@@ -139,13 +139,13 @@ Task<base::Result<int>> SessionPool::Run(ports::HostTarget target, ports::Remote
   }
 }
 
-Task<base::Status> SessionPool::Relay(ports::HostTarget target, int port, base::UniqueFd local) {
-  const auto shared = std::make_shared<base::UniqueFd>(std::move(local));
+Task<base::Status> SessionPool::Relay(ports::HostTarget target, int port,
+                                      std::shared_ptr<base::UniqueFd> local) {
   while (true) {
     JM_CO_ASSIGN_OR_RETURN(auto use, co_await Acquire(target));
     bool answered = false;
-    auto result = co_await RelayOn(use->session, port, shared, connector_->options.connect_timeout,
-                                   &answered);
+    auto result =
+        co_await RelayOn(use->session, port, local, connector_->options.connect_timeout, &answered);
     if (result.ok() || answered) co_return result;
     use->session->Retire();
     if (!use->reused) co_return result;

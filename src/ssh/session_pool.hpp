@@ -19,7 +19,8 @@ class SessionPool : public std::enable_shared_from_this<SessionPool> {
 
   Task<base::Result<int>> Run(ports::HostTarget target, ports::RemoteCommand command,
                               ports::ByteSink out, ports::ByteSink err);
-  Task<base::Status> Relay(ports::HostTarget target, int port, base::UniqueFd local);
+  Task<base::Status> Relay(ports::HostTarget target, int port,
+                           std::shared_ptr<base::UniqueFd> local);
   /// Breaks every connection to that machine.
   void Drop(const std::string& identity);
   /// Breaks every connection.

@@ -51,6 +51,8 @@ struct StatePaths {
   /// Unix datagram socket that wakes the controller. The kernel refuses paths longer than 107
   /// bytes: see SocketPathFits().
   Path ControllerSocket() const;
+  /// Folder of the records and logs of `forward --background`.
+  Path ForwardsDir() const;
   /// Folder of the local simulator that `cloud: local` starts.
   Path SimDir() const;
   /// The private key made when a job names none; the public key is beside it, ".pub".

@@ -49,6 +49,17 @@ inline constexpr base::Duration kBillingAnswer = std::chrono::seconds{60};
 inline constexpr base::Duration kFarewell = std::chrono::seconds{1};
 /// How long one host may take to list its runs: it must not hold up the others.
 inline constexpr base::Duration kListRunsLimit = std::chrono::seconds{5};
+/// How long a connection to a forwarded port waits for a host that is away: it starts again, or
+/// there is no slice.
+inline constexpr base::Duration kForwardPatience = std::chrono::seconds{60};
+/// How often the host is tried meanwhile.
+inline constexpr base::Duration kForwardRetry = std::chrono::seconds{1};
+/// How often `forward` asks the store whether anything changed.
+inline constexpr base::Duration kLookAtForwarded = std::chrono::seconds{1};
+/// A forward in the background must have logged in, and listen, within this time.
+inline constexpr base::Duration kForwardStartLimit = std::chrono::minutes{2};
+/// One that is told to stop must end within this time; then it is killed.
+inline constexpr base::Duration kForwardStopLimit = std::chrono::seconds{5};
 /// How long systemctl, loginctl and crontab may take for an answer.
 inline constexpr base::Duration kServiceAnswer = std::chrono::seconds{10};
 

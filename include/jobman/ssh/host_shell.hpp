@@ -56,7 +56,7 @@ class SshHostShell final : public ports::HostShell {
   ports::Task<ports::Result<int>> Run(ports::HostTarget target, ports::RemoteCommand command,
                                       ports::ByteSink out, ports::ByteSink err) override;
   ports::Task<ports::Status> Relay(ports::HostTarget target, int port,
-                                   base::UniqueFd local) override;
+                                   std::shared_ptr<base::UniqueFd> local) override;
   /// Commands that run there fail as if the connection had broken.
   void Drop(const ports::HostTarget& target) override;
   /// Connections that hold descriptors: open, being made, or broken and not yet released.

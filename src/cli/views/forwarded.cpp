@@ -3,13 +3,10 @@
 #include <fmt/format.h>
 
 namespace jobman::cli::views {
-namespace {
 
 std::string LocalAddress(const client::ForwardedPort& port) {
   return fmt::format("127.0.0.1:{}", port.local);
 }
-
-}  // namespace
 
 std::string RenderText(const Forwards& view, const ui::Style& /*style*/) {
   std::string text;
@@ -30,7 +27,9 @@ base::OrderedJson ToJson(const Forwards& view) {
   base::OrderedJson ports = base::OrderedJson::array();
   for (const client::ForwardedPort& port : view.ports)
     ports.push_back({{"local", LocalAddress(port)}, {"port", port.remote}});
-  return {{"job", view.job.value}, {"host", view.host}, {"forwards", ports}};
+  base::OrderedJson json = {{"job", view.job.value}, {"host", view.host}, {"forwards", ports}};
+  if (view.process != 0) json["process"] = view.process;
+  return json;
 }
 
 }  // namespace jobman::cli::views

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <cstdint>
 #include <string>
 #include <vector>
 
@@ -15,13 +16,18 @@ struct Forwards {
   core::JobId job = {};
   int host = 0;
   std::vector<client::ForwardedPort> ports = {};
+  std::int64_t process = 0;  ///< that forwards in the background; 0: this one
 };
+
+/// "127.0.0.1:6006"
+std::string LocalAddress(const client::ForwardedPort& port);
 
 /// "127.0.0.1:6006 -> host 0, port 6006", a line each.
 std::string RenderText(const Forwards& view, const ui::Style& style);
 /// "127.0.0.1:6006", a line each.
 std::string RenderQuiet(const Forwards& view);
-/// {"job": 42, "host": 0, "forwards": [{"local": "127.0.0.1:6006", "port": 6006}]}
+/// {"job": 42, "host": 0, "forwards": [{"local": "127.0.0.1:6006", "port": 6006}]}, with "process"
+/// if one in the background forwards.
 base::OrderedJson ToJson(const Forwards& view);
 
 }  // namespace jobman::cli::views

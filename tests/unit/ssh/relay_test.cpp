@@ -52,7 +52,7 @@ Task<void> Serve(tcp::acceptor* at, Talk talk, asio::any_io_executor executor) {
 
 Task<void> RelayInto(ports::HostShell* shell, ports::HostTarget target, int port,
                      std::shared_ptr<base::UniqueFd> local, std::shared_ptr<base::Status> ended) {
-  auto status = co_await shell->Relay(target, port, std::move(*local));
+  auto status = co_await shell->Relay(target, port, local);
   *ended = std::move(status);
 }
 
