@@ -7,6 +7,7 @@
 
 #include "cli/status_words.hpp"
 #include "jobman/base/strings.hpp"
+#include "jobman/client/background_forward.hpp"
 #include "jobman/client/copy.hpp"
 #include "jobman/client/find_jobs.hpp"
 #include "jobman/client/log_files.hpp"
@@ -171,6 +172,7 @@ class Offers {
     if (name == "JOB" && place_.command->check_name("why")) AddTasks();
     if (name == "TASK") AddTasks();
     if (name == "WHO") AddGuests();
+    if (name == "WHICH") AddForwards();
     if (name == "KEY") AddKeys("");
     if (name == "ZONE") AddZoneNames();
     if (name == "COMMAND" && place_.command->check_name("help")) {
@@ -257,6 +259,18 @@ class Offers {
     std::set<std::string> users;
     for (const core::Guest& guest : *guests) users.insert(guest.user);
     for (const std::string& user : users) Add(user, "all keys of that user");
+  }
+
+  void AddForwards() {
+    const auto paths = app_.Paths();
+    const auto seen = paths.ok() ? client::LookAtForwards(*paths)
+                                 : base::Result<client::SeenForwards>(paths.error());
+    if (!seen.ok()) return;
+    for (const client::BackgroundForward& one : seen->running) {
+      for (const client::ForwardedPort& port : one.request.ports)
+        Add(std::to_string(port.local), "of job " + core::FormatJobId(one.request.job));
+    }
+    Add("all", "every forward in the background");
   }
 
   /// Those of the store: no Tab reads a queue file.

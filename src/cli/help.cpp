@@ -98,7 +98,12 @@ constexpr std::array kExamples = {
              "jobman cp data 42:\n"
              "jobman cp 42:out.txt .\n"
              "jobman cp -w all 42:logs results"},
-    Examples{"forward", "jobman forward 42 6006\njobman forward 42 8080:6006 -w 3"},
+    Examples{"forward",
+             "jobman forward 42 6006\n"
+             "jobman forward 42 8080:6006 -w 3\n"
+             "jobman forward train 6006 8080:80 --background\n"
+             "jobman forward list\n"
+             "jobman forward stop 6006"},
     Examples{"keys",
              "jobman keys add ~/ann.pub --user ann\n"
              "jobman keys add bob.pub --job 'sweep-*'\n"

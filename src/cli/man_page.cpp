@@ -89,8 +89,8 @@ std::string Usage(const CLI::App& command, const std::string& path) {
 void AddCommand(const CLI::App& command, const std::string& before, std::string& page) {
   const std::string path = before + " " + command.get_name();
   const auto inner = command.get_subcommands({});
-  // A command with subcommands does nothing alone: they tell what it is for.
-  if (inner.empty()) {
+  // A command that needs a subcommand does nothing alone: they tell what it is for.
+  if (command.get_require_subcommand_min() == 0) {
     page += ".SS " + Usage(command, path) + "\n" + Escaped(command.get_description()) + ".\n";
     if (!command.get_aliases().empty())
       page += "Also: " + Bold(base::Join(command.get_aliases(), ", ")) + ".\n";

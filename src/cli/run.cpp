@@ -94,7 +94,8 @@ std::string UsageHint(const CLI::App& root) {
   for (const CLI::App* command : root.get_subcommands()) {
     std::vector<std::string> names;
     for (const CLI::App* inner : command->get_subcommands({})) names.push_back(inner->get_name());
-    if (!names.empty() && command->get_subcommands().empty())
+    const bool lacks_one = command->get_require_subcommand_min() > 0;
+    if (!names.empty() && lacks_one && command->get_subcommands().empty())
       return "jobman " + command->get_name() + " has the commands " + base::Join(names, ", ");
   }
   const auto given = root.get_subcommands();

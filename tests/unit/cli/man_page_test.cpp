@@ -27,7 +27,9 @@ TEST(ManPage, HasEveryCommandAndItsOptions) {
   EXPECT_THAT(page, AllOf(HasSubstr("\n.SS \\fBjobman logs\\fR [OPTIONS] [\\fIJOB...\\fR]\n"),
                           HasSubstr(".TP\n\\fB\\-f\\fR, \\fB\\-\\-follow\\fR\n"),
                           HasSubstr("\\fBjobman controller install\\fR"),
-                          HasSubstr("Exit codes: 0 success"), Not(HasSubstr("background\\fR")),
+                          HasSubstr("\n.SS \\fBjobman forward\\fR [OPTIONS] [\\fIJOB\\fR]"),
+                          HasSubstr("\n.SS \\fBjobman forward stop\\fR"),
+                          HasSubstr("Exit codes: 0 success"), Not(HasSubstr("record\\fR")),
                           Not(HasSubstr("__"))));
 }
 
