@@ -75,12 +75,12 @@ void LookAtRecord(const base::StatePaths& paths, const std::string& id, SeenForw
   const auto locked = IsForwardLocked(paths, id);
   if (!locked) return;
   auto note = ReadForwardNote(paths, id);
-  if (!note) {
+  const auto holder = controller::ParseHolder(note ? note->forward.process : "");
+  if (!holder) {
     if (!*locked) RemoveForward(paths, id);
     return;
   }
-  const auto holder = controller::ParseHolder(note->forward.process);
-  note->forward.here = holder && controller::IsHere(*holder);
+  note->forward.here = controller::IsHere(*holder);
   const RecordFate fate = FateOf(note->forward, *locked);
   if (fate == RecordFate::kRuns && !note->error) seen.running.push_back(std::move(note->forward));
   if (fate != RecordFate::kEnded) return;
