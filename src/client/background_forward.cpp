@@ -240,7 +240,7 @@ Status ServeForward(const Context& context, ForwardRequest request, const std::s
   }
   note.forward.request.ports = *std::move(listening);
   JM_TRY(record.Write(note));
-  const auto over = forwarding.Run();
+  const auto over = forwarding.Run([&record] { return record.IsThere(); });
   if (!over) {
     RemoveForward(context.paths, id);
     return base::Ok();

@@ -162,27 +162,32 @@ void Look(Forwarding::State& state, const core::Job& job) {
   if (!first || !has_hosts) state.say(line);
 }
 
-/// Follows the job in the store, until it is over for good: why.
-Task<std::string> Watch(StatePtr state) {
-  ports::JobStore& jobs = *state->context.stores.jobs;
+/// Reads the job, and says what has changed: why it is over for good; nothing if it is not.
+Task<Result<std::optional<std::string>>> Read(StatePtr state) {
+  const auto job = co_await state->context.stores.jobs->Get(state->job);
+  const bool erased = !job.ok() && job.error().code == base::Code::kNotFound;
+  if (erased) co_return "job " + core::FormatJobId(state->job) + " is gone from the store";
+  if (!job.ok()) co_return job.error();
+  auto over = WhyOver(*job);
+  if (!over) Look(*state, *job);
+  state->news.WakeAll();
+  co_return over;
+}
+
+/// Follows the job in the store, until it is over for good: why; or until nobody wants that.
+Task<std::optional<std::string>> Watch(StatePtr state, std::function<bool()> wanted) {
   std::optional<std::int64_t> read;  // the store as it was when the job was read
-  while (true) {
-    const auto changes = co_await jobs.ChangeCounter();
+  while (!wanted || wanted()) {
+    const auto changes = co_await state->context.stores.jobs->ChangeCounter();
     if (!changes.ok() || read != *changes) {
-      const auto job = co_await jobs.Get(state->job);
-      const bool erased = !job.ok() && job.error().code == base::Code::kNotFound;
-      if (erased) co_return "job " + core::FormatJobId(state->job) + " is gone from the store";
-      if (job.ok()) {
-        if (auto over = WhyOver(*job)) co_return *std::move(over);
-        Look(*state, *job);
-        state->news.WakeAll();
-        if (changes.ok()) read = *changes;
-      } else {
-        state->Say("reading job " + core::FormatJobId(state->job) + ": " + job.error().ToString());
-      }
+      auto over = co_await Read(state);
+      if (over.ok() && *over) co_return *std::move(over);
+      if (over.ok() && changes.ok()) read = *changes;
+      if (!over.ok()) state->Say("reading the job: " + over.error().ToString());
     }
     co_await base::Sleep(kLookAtForwarded);
   }
+  co_return std::nullopt;
 }
 
 /// Where the host of a job with hosts is now.
@@ -331,16 +336,17 @@ Status Forwarding::Check() {
   return base::Error{.code = base::Code::kCancelled, .message = "interrupted"};
 }
 
-std::optional<std::string> Forwarding::Run() {
+std::optional<std::string> Forwarding::Run(std::function<bool()> wanted) {
   asio::io_context& loop = *state_->context.loop;
   Interrupts interrupts(loop);
   for (const auto& one : state_->listeners)
     base::Spawn(loop.get_executor(), scope_, Accept(state_, one.get()));
-  auto over = base::RunTask(loop, UnlessInterrupted(&interrupts, Watch(state_)));
+  auto watched =
+      base::RunTask(loop, UnlessInterrupted(&interrupts, Watch(state_, std::move(wanted))));
   scope_.Cancel();
   loop.restart();
   loop.poll();
-  return over;
+  return watched ? *std::move(watched) : std::nullopt;
 }
 
 }  // namespace jobman::client

@@ -115,6 +115,10 @@ Result<ForwardRecord> ForwardRecord::Create(const base::StatePaths& paths, const
                      .message = path.string() + " is locked by another process"};
 }
 
+bool ForwardRecord::IsThere() const {
+  return IsLinked(fd_.get());
+}
+
 base::Status ForwardRecord::Write(const ForwardNote& note) {
   const std::string text =
       NoteJson(note).dump(-1, ' ', false, Json::error_handler_t::replace) + "\n";

@@ -30,6 +30,8 @@ class ForwardRecord {
   /// Creates and locks it. kAborted if another process holds it.
   static base::Result<ForwardRecord> Create(const base::StatePaths& paths, const std::string& id);
   base::Status Write(const ForwardNote& note);
+  /// False when somebody has removed the file: with the whole home folder, for instance.
+  bool IsThere() const;
 
  private:
   ForwardRecord(base::UniqueFd fd, base::Path path) : fd_(std::move(fd)), path_(std::move(path)) {}

@@ -44,8 +44,9 @@ class Forwarding {
   /// Logs in to the host once: the errors of TargetOf() and of HostShell::Run(). Nothing is tried,
   /// and all is well, if the job is yet to get hosts.
   base::Status Check();
-  /// Until SIGINT, SIGTERM or SIGHUP: nothing. Or until the job is over for good: why.
-  std::optional<std::string> Run();
+  /// Until SIGINT, SIGTERM or SIGHUP: nothing. Or until the job is over for good: why. `wanted`,
+  /// if it is not empty, is asked each second: false ends it as a signal does.
+  std::optional<std::string> Run(std::function<bool()> wanted = {});
 
   struct State;
 
