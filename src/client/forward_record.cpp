@@ -122,10 +122,12 @@ bool ForwardRecord::IsThere() const {
 base::Status ForwardRecord::Write(const ForwardNote& note) {
   const std::string text =
       NoteJson(note).dump(-1, ' ', false, Json::error_handler_t::replace) + "\n";
-  // In place: the lock is that of this file, and a reader takes half a text for none.
+  // In place: the lock is that of this file. Written before it is cut, so that a reader finds the
+  // whole note, old or new: what is added comes at the end.
+  const auto size = static_cast<ssize_t>(text.size());
+  errno = 0;
   const bool written =
-      ::ftruncate(fd_.get(), 0) == 0 &&
-      ::pwrite(fd_.get(), text.data(), text.size(), 0) == static_cast<ssize_t>(text.size());
+      ::pwrite(fd_.get(), text.data(), text.size(), 0) == size && ::ftruncate(fd_.get(), size) == 0;
   if (!written) return base::FromErrno(errno != 0 ? errno : ENOSPC, "writing " + path_.string());
   return base::Ok();
 }
