@@ -48,7 +48,10 @@ const std::vector<Step> kSteps = {
      "raw"},
     {"ssh", "jobman ssh train -w 1 pwd"},
     {"cp", "echo 0.1 >rate.txt\njobman cp rate.txt train:\njobman cp train:rate.txt copy.txt -w 1"},
-    {"forward", "jobman forward train 16006:6006"},
+    {"forward",
+     "jobman forward train 16006:6006\n"
+     "jobman forward train 16007:6006 --background\njobman forward list\n"
+     "jobman forward stop 16007"},
     {"keys", "jobman keys add ann.pub --job train\njobman keys list\njobman keys remove ann"},
     {"quota",
      "jobman-sim set quota.us-central2-b/v4-spot=64\njobman quota --project local-project"},
@@ -98,6 +101,7 @@ std::string Lasting(const std::string& page) {
   static const re2::RE2 kAddress(R"(\b(127|10|34)\.\d+\.\d+\.\d+(:\d+)?)");
   static const re2::RE2 kNumber(R"((process|ago, host) \d+)");
   static const re2::RE2 kMoney(R"(DURATION +\d+\.\d\d$)");  // what it costs to hold a slice
+  static const re2::RE2 kProcess(R"((ADDRESS .* DURATION) +\d+$)");  // that forwards
   static const re2::RE2 kDisk(R"(, on [\w.-]+, [\d.]+ \w+ free)");
   static const re2::RE2 kVersions(R"(versions +jobman .*)");
   static const re2::RE2 kBlanks(R"([ \t]+)");
@@ -111,6 +115,7 @@ std::string Lasting(const std::string& page) {
     re2::RE2::GlobalReplace(&line, kDuration, "DURATION");
     re2::RE2::GlobalReplace(&line, kAddress, "ADDRESS");
     re2::RE2::Replace(&line, kMoney, "DURATION MONEY");
+    re2::RE2::Replace(&line, kProcess, "\\1");
     re2::RE2::GlobalReplace(&line, kNumber, "\\1");
     re2::RE2::Replace(&line, kDisk, ", on DISK");
     re2::RE2::Replace(&line, kVersions, "versions");

@@ -139,6 +139,22 @@ TEST_F(RelayTest, APortWhereNobodyListensIsNamed) {
   EXPECT_EQ(shell.sessions(), 1);
 }
 
+TEST_F(RelayTest, LeavesTheSocketToItsCallerUntilTheHostHasAnswered) {
+  const TestSshd sshd;
+  ports::HostTarget away = sshd.Target();
+  away.port = UnusedPort("127.0.0.1");
+  int ends[2] = {-1, -1};
+  ASSERT_EQ(::socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, ends), 0);
+  const base::UniqueFd near(ends[0]);
+  const auto local = std::make_shared<base::UniqueFd>(ends[1]);
+  base::Spawn(loop.get_executor(), RelayInto(&shell, away, 80, local, ended_));
+  const auto refused = [&] {
+    return !ended_->ok() && ended_->error().reason == base::Reason::kHostRefused;
+  };
+  EXPECT_TRUE(TurnUntil(refused)) << ended_->error().ToString();
+  EXPECT_TRUE(*local) << "it can be tried again";
+}
+
 /// Its queue is full, so that the host waits for an answer: the session has others to serve.
 TEST_F(RelayTest, APortThatAcceptsNothingIsNamedAndTheSessionStays) {
   const TestSshd sshd;
