@@ -50,7 +50,7 @@ inline constexpr base::Duration kFarewell = std::chrono::seconds{1};
 /// How long one host may take to list its runs: it must not hold up the others.
 inline constexpr base::Duration kListRunsLimit = std::chrono::seconds{5};
 /// How long a connection to a forwarded port waits for a host that is away: it starts again, or
-/// there is no slice.
+/// there is no slice. A try that has begun by then is not cut short.
 inline constexpr base::Duration kForwardPatience = std::chrono::seconds{60};
 /// How often the host is tried meanwhile.
 inline constexpr base::Duration kForwardRetry = std::chrono::seconds{1};
