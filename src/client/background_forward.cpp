@@ -214,7 +214,7 @@ Result<BackgroundForward> StartForward(const Context& context, const ForwardRequ
   base::Error error = DidNotBegin(context.paths, id);
   if (note && note->error) error = *note->error;
   if (!begun) error = {.code = base::Code::kCancelled, .message = "interrupted"};
-  base::KillGroup(process);
+  if (!base::HasEnded(process)) base::KillGroup(process);
   RemoveForward(context.paths, id);
   return error;
 }

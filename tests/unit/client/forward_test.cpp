@@ -105,7 +105,8 @@ class LateHosts : public ForwardingTest {
     return context;
   }
   base::Task<void> AskOnce(int port) {
-    answer_ = co_await Ask(port);
+    std::string text = co_await Ask(port);
+    answer_ = std::move(text);
     asked_ = true;
   }
   void SetHosts(core::JobId id, std::optional<std::string> address) {
