@@ -117,9 +117,9 @@ class HostShell {
   /// Joins `local`, a connected socket of this machine, to `port` on the host's own loopback
   /// address until both sides have closed; connects to the host as Run() does, and the caller
   /// retries: the socket is taken from `local` only when the host has opened its side, so as long
-  /// as it is still there nothing was read from it. Errors: those of Run() if the host cannot be reached; kNotFound if nothing listens on
-  /// the port, kUnavailable if what listens accepts nothing, kPermissionDenied if its sshd allows
-  /// no forwarding; kConnectionBroke in the middle.
+  /// as it is still there nothing was read from it. Errors: those of Run() if the host cannot be
+  /// reached; kNotFound if nothing listens on the port, kUnavailable if what listens accepts
+  /// nothing, kPermissionDenied if its sshd allows no forwarding; kConnectionBroke in the middle.
   virtual Task<Status> Relay(HostTarget /*target*/, int /*port*/,
                              std::shared_ptr<base::UniqueFd> /*local*/) {
     Error none{.code = base::Code::kUnimplemented, .message = "this shell forwards no ports"};
