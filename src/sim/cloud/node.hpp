@@ -36,6 +36,7 @@ struct NodeHost {
   bool running = false;
   bool cut = false;   ///< running, but unreachable
   bool hung = false;  ///< running, but new commands do not begin
+  HostFaultKind fault = HostFaultKind::kNone;
 };
 
 /// Events announced to the hosts of a node.

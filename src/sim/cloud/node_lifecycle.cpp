@@ -161,6 +161,7 @@ void NodeRegistry::Start(Node& node, TimePoint now) {
 void NodeRegistry::KillHost(Node& node, std::size_t index) {
   NodeHost& host = node.hosts[index];
   host.running = host.cut = host.hung = false;
+  host.fault = HostFaultKind::kNone;
   context_.fleet.PowerOff(host.plan.name);
 }
 
@@ -177,6 +178,18 @@ void NodeRegistry::SetHostLink(Node& node, std::size_t index, Link link) {
   if (link == Link::kHung || link == Link::kTrickling) host.hung = true;
   if (link == Link::kMended) host.cut = host.hung = false;
   context_.fleet.SetLink(host.plan.name, link);
+  if (link == Link::kMended && host.fault != HostFaultKind::kNone) SetHostFault(node, index, {});
+}
+
+base::Status NodeRegistry::MayFail(HostFaultKind kind) const {
+  return context_.fleet.MayFail(kind);
+}
+
+void NodeRegistry::SetHostFault(Node& node, std::size_t index, const HostFault& fault) {
+  NodeHost& host = node.hosts[index];
+  if (!host.running) return;
+  host.fault = fault.kind;
+  context_.fleet.SetFault(host.plan.name, fault);
 }
 
 void NodeRegistry::AddStockout(const std::string& where, TimePoint until) {
@@ -195,7 +208,9 @@ void NodeRegistry::CalmNode(Node& node, TimePoint now) {
     Announce(node, {});
     for (std::size_t i = 0; i < node.hosts.size(); ++i) {
       BootHost(node, i);
-      if (node.hosts[i].cut || node.hosts[i].hung) SetHostLink(node, i, Link::kMended);
+      const NodeHost& host = node.hosts[i];
+      if (host.cut || host.hung || host.fault != HostFaultKind::kNone)
+        SetHostLink(node, i, Link::kMended);
     }
   }
   if (!std::exchange(node.stalled, false) || !node.booting) return;

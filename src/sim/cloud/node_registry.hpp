@@ -89,7 +89,11 @@ class NodeRegistry {
   void KillHost(Node& node, std::size_t index);
   /// Switches a killed host back on.
   void BootHost(Node& node, std::size_t index);
+  /// kMended ends a fault too.
   void SetHostLink(Node& node, std::size_t index, Link link);
+  /// Why hosts cannot have such a fault here, if so.
+  base::Status MayFail(HostFaultKind kind) const;
+  void SetHostFault(Node& node, std::size_t index, const HostFault& fault);
 
   /// No capacity until then in places that match `where` ("us-central2-b/v4", with * and ?).
   void AddStockout(const std::string& where, TimePoint until);

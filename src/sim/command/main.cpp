@@ -23,7 +23,9 @@
 #include "sim/command/verb_words.hpp"
 #include "sim/faults/storm.hpp"
 #include "sim/hosts/docker.hpp"
+#include "sim/hosts/fault_front.hpp"
 #include "sim/hosts/host_server.hpp"
+#include "sim/hosts/local_fleet.hpp"
 #include "sim/hosts/processes.hpp"
 
 namespace jobman::sim {
@@ -102,6 +104,10 @@ struct Arguments {
   std::string shell = {};
   std::string served = {};
   int port = 0;
+  int backlog = kSshdBacklog;
+  std::string fault = {};
+  std::int64_t late = 0;
+  std::vector<std::string> sshd = {};
   bool attached = false;
   bool json = false;
   bool detach = false;
@@ -117,6 +123,9 @@ CLI::App* AddUp(CLI::App& app, Arguments& args) {
       up->add_flag("--light", args.up.light, "Hosts without processes while idle, for many hosts");
   CLI::Option* no_sandbox =
       up->add_flag("--no-sandbox", args.up.no_sandbox, "Do not use bubblewrap");
+  up->add_option("--backlog", args.up.backlog,
+                 "Connections that may wait at each address of a host (128); without a sandbox")
+      ->check(CLI::Range(1, 4096));
   up->add_option("--settings", args.up.settings_file, "JSON file of settings")->type_name("FILE");
   up->add_option("--set", args.up.settings, "One setting; may be repeated")->type_name("KEY=VALUE");
   up->add_option("--share", args.up.shared, "Folder that all hosts can read and write")
@@ -183,6 +192,12 @@ int Up(Arguments& args) {
     args.up.script = std::move(body).value();
   }
   return RunUp(args.up);
+}
+
+int ServeFault(const Arguments& args) {
+  const HostFault fault{.kind = HostFaultNamed(args.fault).value_or(HostFaultKind::kNone),
+                        .late = Duration{args.late}};
+  return RunFaultFront(fault, args.served, args.sshd);
 }
 
 CLI::App* AddStorm(CLI::App& app, Arguments& args) {
@@ -268,6 +283,12 @@ int Main(int argc, char** argv) {
   CLI::App* serve = app.add_subcommand("serve-hosts", "")->group("");
   serve->add_option("dir", args.served)->required();
   serve->add_option("port", args.port)->required();
+  serve->add_option("backlog", args.backlog);
+  CLI::App* front = app.add_subcommand("serve-fault", "")->group("");
+  front->add_option("fault", args.fault)->required();
+  front->add_option("late", args.late)->required();
+  front->add_option("log", args.served)->required();
+  front->add_option("sshd", args.sshd)->required();
 
   if (AnswerShell(app, {argv + 1, argv + argc})) return 0;
   try {
@@ -289,7 +310,8 @@ int Main(int argc, char** argv) {
   if (requests->parsed()) return RunGet(dir, "requests", true);
   if (storm->parsed()) return RunStorm(dir, args.storm);
   if (script->parsed()) return RunScript(dir, args.script, args.detach);
-  if (serve->parsed()) return HostServer(args.served, args.port).Run();
+  if (serve->parsed()) return HostServer(args.served, args.port, args.backlog).Run();
+  if (front->parsed()) return ServeFault(args);
   return RunOrders(dir, args.orders);
 }
 

@@ -61,6 +61,14 @@ base::Status Send(const SimFile& file, const std::vector<Order>& orders) {
   return base::Ok();
 }
 
+/// Which hosts a share of them was: "projects/../nodes/t1: hosts 3,17".
+void TellHosts(const Order& order, const Json& done) {
+  if (!Text(order.body, "index").ends_with('%')) return;
+  const Json& hosts = Member(done, "hosts");
+  for (const auto& [node, numbers] : hosts.items())
+    std::cout << base::CleanLine(node) << ": hosts " << base::CleanLine(Text(hosts, node)) << "\n";
+}
+
 base::Status SendLine(const SimFile& file, const std::string& line) {
   JM_ASSIGN_OR_RETURN(const auto orders, ParseOrders(line));
   return Send(file, orders);
@@ -124,8 +132,12 @@ base::Result<bool> Follow(const base::Path& dir, const SimFile& file, const Json
 int RunOrders(const base::Path& dir, const std::vector<Order>& orders) {
   const auto file = FindRunning(dir);
   if (!file.ok()) return ExitWith(file.error());
-  const base::Status sent = Send(*file, orders);
-  return sent.ok() ? 0 : ExitWith(sent.error());
+  for (const Order& order : orders) {
+    const auto done = Ask(*file, "POST", order.verb, order.body);
+    if (!done.ok()) return ExitWith(done.error());
+    TellHosts(order, *done);
+  }
+  return 0;
 }
 
 int RunStorm(const base::Path& dir, const StormOptions& options) {

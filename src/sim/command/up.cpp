@@ -155,6 +155,10 @@ base::Status StartServer(const UpOptions& options, Server& server) {
                      .self = base::SelfExe(),
                      .docker = options.docker};
   fleet.fuse = options.fuse;
+  if (options.backlog > 0 && fleet.sandbox == Sandbox::kBubblewrap) {
+    return base::InvalidArgument("--backlog is for hosts without a sandbox", "add --light");
+  }
+  if (options.backlog > 0) fleet.backlog = options.backlog;
   fleet.scripts = fleet.sandbox == Sandbox::kBubblewrap || options.light || options.no_sandbox;
   JM_TRY(AddFolders(options, fleet));
   server.file = {.pid = getpid(),

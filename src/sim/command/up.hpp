@@ -16,6 +16,7 @@ struct UpOptions {
   base::Path dir = {};
   int port = 0;
   int ssh_port = 0;
+  int backlog = 0;  ///< of hosts without a sandbox; 0: as that of sshd
   bool detach = false;
   bool light = false;
   bool no_sandbox = false;

@@ -7,6 +7,7 @@
 #include "jobman/base/strings.hpp"
 #include "jobman/base/time.hpp"
 #include "sim/cloud/settings.hpp"
+#include "sim/faults/host_choice.hpp"
 #include "sim/faults/verbs.hpp"
 
 namespace jobman::sim {
@@ -21,8 +22,10 @@ using Body = std::shared_ptr<Json>;
 void TakeHost(const std::string& text, Json& body) {
   const auto slash = text.rfind('/');
   const std::string index = slash == std::string::npos ? "" : text.substr(slash + 1);
-  if (index != "*" && !base::ParseNumber(index)) {
-    throw CLI::ValidationError("\"" + text + "\" is not NODE/INDEX");
+  const auto choice = ParseHostChoice(index);
+  if (index.empty() || !choice.ok()) {
+    throw CLI::ValidationError("\"" + text + "\" is not NODE/INDEX" +
+                               (index.empty() ? "" : ": " + choice.error().message));
   }
   body["node"] = text.substr(0, slash);
   body["index"] = index;

@@ -61,7 +61,7 @@ base::Result<Json> Delete(Targets& targets, const Json& body, TimePoint now);
 base::Result<Json> Fail(Targets& targets, const Json& body, TimePoint now);
 base::Result<Json> Show(Targets& targets, const Json& body, TimePoint now);
 
-// host_acts.cpp: on one host.
+// host_acts.cpp: on hosts.
 base::Result<Json> Host(Targets& targets, const Json& body, TimePoint now);
 
 // service_acts.cpp: on the service as a whole.

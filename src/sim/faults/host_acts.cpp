@@ -4,8 +4,9 @@
 
 #include "jobman/base/strings.hpp"
 #include "sim/faults/acts.hpp"
+#include "sim/faults/host_choice.hpp"
 
-// The verb that acts on one host.
+// The verb that acts on hosts.
 
 namespace jobman::sim::acts {
 
@@ -14,32 +15,25 @@ using base::Status;
 
 namespace {
 
-Status CheckAction(const std::string& action) {
+Status CheckAction(const NodeRegistry& nodes, const std::string& action) {
   const std::vector<std::string>& known = HostActions();
-  if (std::find(known.begin(), known.end(), action) != known.end()) return base::Ok();
-  if (action == "full") {
-    return InvalidArgument("a full disk cannot be simulated: no sandbox here bounds a host's disk",
-                           "with --dir or --share on a small file system, hosts have one to fill");
-  }
-  return InvalidArgument("unknown action \"" + action + "\"", "known: " + base::Join(known, ", "));
+  if (std::find(known.begin(), known.end(), action) == known.end())
+    return InvalidArgument("unknown action \"" + action + "\"",
+                           "known: " + base::Join(known, ", "));
+  return nodes.MayFail(HostFaultNamed(action).value_or(HostFaultKind::kNone));
 }
 
-/// The hosts meant by "3" or "*".
-base::Result<std::vector<std::size_t>> HostsOf(const Node& node, const Json& index) {
-  std::vector<std::size_t> hosts;
-  if (index == "*") {
-    for (std::size_t i = 0; i < node.hosts.size(); ++i) hosts.push_back(i);
-    return hosts;
-  }
-  const std::string text = index.is_string() ? index.get<std::string>() : index.dump();
-  const auto number = base::ParseNumber(text);
-  if (!number || *number >= static_cast<std::int64_t>(node.hosts.size())) {
-    return InvalidArgument(
-        fmt::format("node {} has {}, numbered from 0", node.key.id,
-                    base::Plural(static_cast<std::int64_t>(node.hosts.size()), "host")));
-  }
-  hosts.push_back(static_cast<std::size_t>(*number));
-  return hosts;
+/// How much later packets are, for `slow` alone.
+base::Result<HostFault> FaultOf(const Json& body, const std::string& action) {
+  HostFault fault{.kind = HostFaultNamed(action).value_or(HostFaultKind::kNone)};
+  if (fault.kind != HostFaultKind::kSlow && body.contains("by"))
+    return InvalidArgument("--by goes with slow");
+  JM_ASSIGN_OR_RETURN(fault.late, DurationIn(body, "by", fault.late));
+  return fault;
+}
+
+base::Result<HostChoice> ChoiceOf(const Json& index) {
+  return ParseHostChoice(index.is_string() ? index.get<std::string>() : index.dump());
 }
 
 Status CheckHost(const Node& node, std::size_t index, const std::string& action) {
@@ -56,10 +50,12 @@ Status CheckHost(const Node& node, std::size_t index, const std::string& action)
 /// The action that undoes `action`.
 std::string Remedy(const std::string& action) {
   if (action == "kill") return "boot";
-  return action == "cut" || action == "hang" || action == "trickle" ? "mend" : "";
+  return action == "boot" || action == "mend" || action == "hangup" ? "" : "mend";
 }
 
-void ActOnHost(NodeRegistry& nodes, Node& node, std::size_t index, const std::string& action) {
+void ActOnHost(NodeRegistry& nodes, Node& node, std::size_t index, const std::string& action,
+               const HostFault& fault = {}) {
+  if (fault.kind != HostFaultKind::kNone) return nodes.SetHostFault(node, index, fault);
   if (action == "kill") nodes.KillHost(node, index);
   if (action == "boot" && node.state == NodeState::kReady) nodes.BootHost(node, index);
   if (action == "cut") nodes.SetHostLink(node, index, Link::kCut);
@@ -72,30 +68,42 @@ void ActOnHost(NodeRegistry& nodes, Node& node, std::size_t index, const std::st
 }  // namespace
 
 const std::vector<std::string>& HostActions() {
-  static const std::vector<std::string> kActions = {"kill",    "boot", "cut",   "hang",
-                                                    "trickle", "mend", "hangup"};
+  static const std::vector<std::string> kActions = [] {
+    std::vector<std::string> actions = {"kill", "boot", "cut", "hang", "trickle", "mend", "hangup"};
+    for (std::string& fault : HostFaultNames()) actions.push_back(std::move(fault));
+    return actions;
+  }();
   return kActions;
 }
 
 base::Result<Json> Host(Targets& targets, const Json& body, TimePoint now) {
   const std::string action = Text(body, "action");
   JM_ASSIGN_OR_RETURN(const Duration time, DurationIn(body, "for", Duration{0}));
-  JM_TRY(CheckAction(action));
+  JM_TRY(CheckAction(targets.nodes, action));
+  JM_ASSIGN_OR_RETURN(const HostFault fault, FaultOf(body, action));
+  JM_ASSIGN_OR_RETURN(const HostChoice choice, ChoiceOf(Member(body, "index")));
+  const auto seed = static_cast<std::uint64_t>(Number(body, "seed"));
   const std::string remedy = Remedy(action);
   if (time > Duration{0} && remedy.empty())
-    return InvalidArgument("--for goes with kill, cut, hang and trickle");
-  return targets.EachNode(body, [&](Node& node) -> Status {
-    JM_ASSIGN_OR_RETURN(const std::vector<std::size_t> hosts, HostsOf(node, Member(body, "index")));
+    return InvalidArgument("--for goes with what `mend` or `boot` ends, not with " + action);
+  Json chosen = Json::object();
+  const auto act = [&](Node& node) -> Status {
+    JM_ASSIGN_OR_RETURN(const std::vector<std::size_t> hosts, HostsOf(node, choice, seed));
+    for (const std::size_t index : hosts) JM_TRY(CheckHost(node, index, action));
     for (const std::size_t index : hosts) {
-      JM_TRY(CheckHost(node, index, action));
-      ActOnHost(targets.nodes, node, index, action);
+      ActOnHost(targets.nodes, node, index, action, fault);
       if (time == Duration{0}) continue;
       targets.At(now + time, node, [&targets, index, remedy](Node& later, TimePoint) {
         ActOnHost(targets.nodes, later, index, remedy);
       });
     }
+    chosen[ResourceName(node.key, "nodes")] =
+        base::FormatRanges(std::vector<int>(hosts.begin(), hosts.end()));
     return base::Ok();
-  });
+  };
+  JM_ASSIGN_OR_RETURN(Json done, targets.EachNode(body, act));
+  done["hosts"] = std::move(chosen);
+  return done;
 }
 
 }  // namespace jobman::sim::acts

@@ -86,16 +86,24 @@ const std::vector<Verb>& Verbs() {
                       Argument::Kind::kFields}},
        .act = acts::Show},
       {.name = "host",
-       .help = "Make one host fail; the API shows nothing of it",
+       .help = "Make hosts fail; the API shows nothing of it",
        .arguments =
-           {{"NODE/INDEX", "host", "INDEX is a number from 0, or * for all", Argument::Kind::kHost},
+           {{"NODE/INDEX", "host",
+             "INDEX is a number from 0, several such as 0-9,100, * for all, or a share such as 1% "
+             "of "
+             "the hosts, of those that run and have no fault",
+             Argument::Kind::kHost},
             {"ACTION", "action",
              "kill: off, connections are refused; boot: on again, with its disk; cut: packets are "
              "lost, connections hang; hang: logins work, but commands do not begin; trickle: "
-             "nor here, but they print lines for ever; mend: as before the cut, hang or trickle; "
+             "nor here, but they print lines for ever; mend: without fault again; "
              "hangup: SSH connections end, new ones work. Processes keep "
-             "running, except after kill"},
-            For("kill, cut, hang and trickle: how long")},
+             "running, except after kill. Without a sandbox also slow, refuse, reset, "
+             "hang-handshake, hang-after-auth, reset-middle, wrong-key and full, see below"},
+            For("All but boot, mend and hangup: how long"),
+            {"--by T", "by", "slow: how late each packet is, in each direction (200ms)"},
+            {"--seed N", "seed", "Determines which hosts a share means (0)",
+             Argument::Kind::kNumber}},
        .act = acts::Host,
        .storm = {{"kill", {"host HOST kill --for 1..5s"}},
                  {"cut", {"host HOST cut --for 1..5s"}},
@@ -135,7 +143,7 @@ const std::vector<Verb>& Verbs() {
       {.name = "calm",
        .help =
            "End all faults, also those to come: of calls, stockouts, notices, stalled requests, "
-           "killed, cut and hung hosts, the rest of scripts",
+           "killed, cut, hung and other failing hosts, the rest of scripts",
        .act = acts::Calm},
   };
   return kVerbs;

@@ -117,6 +117,7 @@ Status HostDisk::PrepareBoot(const HostPlan& plan) {
   JM_TRY(base::RemoveAll(state() / "sshd.pid"));
   JM_TRY(WriteInPlace(etc() / "boot_id", BootId() + "\n"));
   JM_TRY(SetHung(false));
+  JM_TRY(base::RemoveAll(etc() / "full"));
   JM_TRY(WriteShell());
   JM_TRY(WriteMetadata(plan.metadata));
   JM_TRY(WriteEnvironment(plan));

@@ -29,7 +29,8 @@ using Environment = std::map<std::string, std::string>;
 ///   tmp/              emptied by every boot
 ///   etc/              sshd_config, host_key, keys/USER, passwd, group, boot_id, environment, ...;
 ///                     shell: of every user; hang: while it is there, new commands wait,
-///                     and print lines if it is not empty
+///                     and print lines if it is not empty;
+///                     full, other_key: of a HostFault; a boot removes `full`
 ///   state/            sshd.pid, sshd.log, startup.log: written by the host
 class HostDisk {
  public:

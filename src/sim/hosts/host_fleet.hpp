@@ -4,6 +4,9 @@
 #include <string>
 #include <vector>
 
+#include "jobman/base/result.hpp"
+#include "sim/hosts/host_fault.hpp"
+
 namespace jobman::sim {
 
 using Metadata = std::map<std::string, std::string>;
@@ -40,6 +43,11 @@ class HostFleet {
   virtual void PowerOff(const std::string& name) = 0;
   /// Does nothing to a host that is off; PowerOff ends a cut and a hang.
   virtual void SetLink(const std::string& name, Link link) = 0;
+  /// Why the hosts of this fleet cannot have such a fault, if so.
+  virtual base::Status MayFail(HostFaultKind kind) const = 0;
+  /// In place of the fault that the host has; kNone ends that. Does nothing to a host that is off;
+  /// PowerOff ends a fault. Only what MayFail allows.
+  virtual void SetFault(const std::string& name, const HostFault& fault) = 0;
   /// PowerOff, and deletes the disk.
   virtual void Destroy(const std::string& name) = 0;
   /// The metadata of the node changed: its keys can log in from now on.

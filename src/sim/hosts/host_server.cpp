@@ -18,8 +18,10 @@
 #include <thread>
 #include <utility>
 
+#include "jobman/base/log.hpp"
 #include "jobman/base/process.hpp"
 #include "jobman/base/strings.hpp"
+#include "sim/hosts/fault_front.hpp"
 #include "sim/hosts/processes.hpp"
 #include "sim/wire/tcp_port.hpp"
 
@@ -27,13 +29,13 @@ namespace jobman::sim {
 
 namespace {
 
-constexpr int kSshBacklog = 256;
+constexpr std::size_t kMostMute = 64;  ///< of a host; further ones end the oldest
 constexpr int kReapEveryMs = 200;
 constexpr int kKillRounds = 400;  ///< of 5 ms
 
-base::Result<base::UniqueFd> Listen(const std::string& address, int port) {
+base::Result<base::UniqueFd> Listen(const std::string& address, int port, int backlog) {
   base::UniqueFd fd = BindTcp(address, port, OldConnections::kDoNotMatter);
-  if (!fd || listen(fd.get(), kSshBacklog) != 0) {
+  if (!fd || listen(fd.get(), backlog) != 0) {
     return base::FromErrno(errno, "listening on " + address);
   }
   return fd;
@@ -65,8 +67,8 @@ void Pause() {
 
 }  // namespace
 
-HostServer::HostServer(base::Path dir, int port)
-    : dir_(std::move(dir)), port_(port), sshd_(FindProgram("sshd")) {}
+HostServer::HostServer(base::Path dir, int port, int backlog)
+    : dir_(std::move(dir)), port_(port), backlog_(backlog), sshd_(FindProgram("sshd")) {}
 
 int HostServer::Run() {
   prctl(PR_SET_CHILD_SUBREAPER, 1);
@@ -116,6 +118,10 @@ bool HostServer::ReadCommands() {
       continue;
     }
     SwitchOff(std::exchange(off, {}));
+    if (words[0] == "fault") {
+      SetFault(words[1], words);
+      continue;
+    }
     if (words[0] != "on") {
       Relink(words[1], words[0]);
       continue;
@@ -133,13 +139,17 @@ std::string HostServer::SwitchOn(const std::string& name,
   SwitchOff({name});
   Host& host = hosts_[name];
   host.addresses = addresses;
-  for (const std::string& address : addresses) {
-    auto listener = Listen(address, port_);
-    if (!listener.ok()) return listener.error().ToString();
-    host.listeners.push_back(std::move(listener).value());
-  }
+  if (base::Status open = OpenListeners(host); !open.ok()) return open.error().ToString();
   RunStartupScript(name);
   return "up";
+}
+
+base::Status HostServer::OpenListeners(Host& host) const {
+  for (const std::string& address : host.addresses) {
+    JM_ASSIGN_OR_RETURN(base::UniqueFd listener, Listen(address, port_, backlog_));
+    host.listeners.push_back(std::move(listener));
+  }
+  return base::Ok();
 }
 
 void HostServer::RunStartupScript(const std::string& name) const {
@@ -172,20 +182,64 @@ void HostServer::Relink(const std::string& name, const std::string& how) {
   host.backlog.clear();
   // A shorter backlog fills sooner.
   for (const base::UniqueFd& listener : host.listeners) {
-    listen(listener.get(), host.cut ? 0 : kSshBacklog);
+    listen(listener.get(), host.cut ? 0 : backlog_);
   }
   if (host.cut) host.backlog = FillBacklog(host.addresses, port_);
 }
 
-void HostServer::Accept(const std::string& name, int listener) {
-  const base::UniqueFd connection(accept4(listener, nullptr, nullptr, SOCK_CLOEXEC));
-  if (!connection) return;
+void HostServer::SetFault(const std::string& name, const std::vector<std::string>& words) {
+  const auto found = hosts_.find(name);
+  if (found == hosts_.end() || words.size() < 4) return;
+  Host& host = found->second;
+  const bool listened = host.fault.kind != HostFaultKind::kRefuse;
+  host.fault = {.kind = HostFaultNamed(words[2]).value_or(HostFaultKind::kNone),
+                .late = Duration{base::ParseNumber(words[3]).value_or(0)}};
+  host.mute.clear();
+  if (host.fault.kind == HostFaultKind::kRefuse) {
+    host.listeners.clear();
+  } else if (!listened) {
+    const base::Status open = OpenListeners(host);
+    if (!open.ok()) base::Log(base::LogLevel::kError, "hosts", "{}", open.error().ToString());
+  }
+}
+
+std::vector<std::string> HostServer::ServerOf(const std::string& name,
+                                              const HostFault& fault) const {
   const base::Path dir = HostDir(name);
-  const auto pid =
-      base::StartProcess({sshd_.string(), "-i", "-f", (dir / "etc/sshd_config").string(), "-E",
-                          (dir / "state/sshd.log").string()},
-                         {.in = connection.get(), .out = connection.get()});
-  if (pid.ok()) hosts_[name].servers.insert(*pid);
+  const std::string log = (dir / "state/sshd.log").string();
+  std::vector<std::string> words = {sshd_.string(), "-i", "-f", (dir / "etc/sshd_config").string()};
+  if (fault.kind == HostFaultKind::kWrongKey) {
+    // Before the one of the configuration, which is of the same type.
+    words.insert(words.end(), {"-h", (dir / "etc/other_key").string()});
+  }
+  const bool fronted = fault.kind == HostFaultKind::kSlow ||
+                       fault.kind == HostFaultKind::kHangAfterAuth ||
+                       fault.kind == HostFaultKind::kResetMiddle;
+  if (!fronted) {
+    words.insert(words.end(), {"-E", log});
+    return words;
+  }
+  std::vector<std::string> front = {
+      base::SelfExe().string(),           "serve-fault", std::string(HostFaultName(fault.kind)),
+      std::to_string(fault.late.count()), log,           "--"};
+  words.emplace_back("-e");
+  front.insert(front.end(), words.begin(), words.end());
+  return front;
+}
+
+void HostServer::Accept(const std::string& name, int listener) {
+  base::UniqueFd connection(accept4(listener, nullptr, nullptr, SOCK_CLOEXEC));
+  if (!connection) return;
+  Host& host = hosts_[name];
+  if (host.fault.kind == HostFaultKind::kReset) return ResetOnClose(connection.get());
+  if (host.fault.kind == HostFaultKind::kHangHandshake) {
+    host.mute.push_back(std::move(connection));
+    if (host.mute.size() > kMostMute) host.mute.pop_front();
+    return;
+  }
+  const auto pid = base::StartProcess(ServerOf(name, host.fault),
+                                      {.in = connection.get(), .out = connection.get()});
+  if (pid.ok()) host.servers.insert(*pid);
 }
 
 void HostServer::SwitchOff(std::set<std::string> names) {
@@ -193,6 +247,7 @@ void HostServer::SwitchOff(std::set<std::string> names) {
   std::set<std::string> folders;
   for (const std::string& name : names) {
     hosts_[name].listeners.clear();
+    hosts_[name].mute.clear();
     folders.insert(HostDir(name).string());
   }
   for (int round = 0; !names.empty() && round < kKillRounds; ++round) {

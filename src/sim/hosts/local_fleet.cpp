@@ -177,6 +177,21 @@ void LocalFleet::SetLink(const std::string& name, Link link) {
   });
 }
 
+base::Status LocalFleet::MayFail(HostFaultKind kind) const {
+  if (kind == HostFaultKind::kNone) return base::Ok();
+  return base::Error{
+      .code = base::Code::kFailedPrecondition,
+      .message = std::string(HostFaultName(kind)) + " is for hosts without a sandbox",
+      .hint = kind == HostFaultKind::kFull
+                  ? "start the simulator with --light; or with --dir or --share on a small file "
+                    "system, which hosts can fill"
+                  : "start the simulator with --light"};
+}
+
+void LocalFleet::SetFault(const std::string& name, const HostFault& fault) {
+  Post([this, name, fault] { Spoil(name, fault); });
+}
+
 void LocalFleet::Destroy(const std::string& name) {
   PowerOff(name);
   Post([this, name] {

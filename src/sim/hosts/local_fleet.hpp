@@ -27,6 +27,9 @@ enum class Sandbox {
 };
 std::string SandboxName(Sandbox sandbox);
 
+/// As sshd has it: how many connections may wait to be accepted.
+inline constexpr int kSshdBacklog = 128;
+
 struct FleetOptions {
   base::Path dir = {};  ///< holds hosts/ and logs/
   int ssh_port = 0;
@@ -36,6 +39,7 @@ struct FleetOptions {
   std::vector<base::Path> shared = {};  ///< folders that every host sees and may write to
   base::Path homes = {};                ///< the homes of all hosts; empty: each has its own
   std::optional<Docker> docker = {};    ///< that the hosts may use
+  int backlog = kSshdBacklog;           ///< of each address of a host; without a sandbox only
   bool fuse = false;                    ///< hosts may mount FUSE file systems; sandboxes only
   bool scripts = true;  ///< startup scripts run; without a sandbox only if the user asked for none
 };
@@ -63,6 +67,9 @@ class LocalFleet : public HostFleet {
   bool Boot(const std::string& uid, int boot, const std::vector<HostPlan>& plans) override;
   void PowerOff(const std::string& name) override;
   void SetLink(const std::string& name, Link link) override;
+  /// Sandboxes have none: their sshd listens itself.
+  base::Status MayFail(HostFaultKind kind) const override;
+  void SetFault(const std::string& name, const HostFault& fault) override;
   void Destroy(const std::string& name) override;
   void UpdateMetadata(const std::string& name, const Metadata& metadata) override;
 
@@ -79,6 +86,8 @@ class LocalFleet : public HostFleet {
   virtual void Kill(const std::string& name) = 0;
   /// Not for kHung and kTrickling, which are matters of the disk.
   virtual void Relink(const std::string& name, Link link) = 0;
+  /// Of a kind that MayFail allows.
+  virtual void Spoil(const std::string& /*name*/, const HostFault& /*fault*/) {}
   /// Called repeatedly while something is under way; returns whether there is.
   virtual bool Tend() { return false; }
 

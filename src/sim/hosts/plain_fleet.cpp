@@ -10,6 +10,7 @@
 #include "jobman/base/log.hpp"
 #include "jobman/base/process.hpp"
 #include "jobman/base/shell.hpp"
+#include "sim/hosts/full_disk.hpp"
 #include "sim/hosts/processes.hpp"
 
 namespace jobman::sim {
@@ -36,9 +37,10 @@ base::Status PlainFleet::StartHelper() {
   control_ = base::UniqueFd(ends[0]);
   const base::UniqueFd theirs(ends[1]);
   JM_ASSIGN_OR_RETURN(
-      helper_, base::StartProcess({options().self.string(), "serve-hosts", options().dir.string(),
-                                   std::to_string(options().ssh_port)},
-                                  {.in = theirs.get(), .out = theirs.get(), .err = STDERR_FILENO}));
+      helper_,
+      base::StartProcess({options().self.string(), "serve-hosts", options().dir.string(),
+                          std::to_string(options().ssh_port), std::to_string(options().backlog)},
+                         {.in = theirs.get(), .out = theirs.get(), .err = STDERR_FILENO}));
   return base::Ok();
 }
 
@@ -65,6 +67,7 @@ HostDisk PlainFleet::DiskOf(const std::string& name) const {
 
 base::Status PlainFleet::WriteLoginScript(const std::string& name) const {
   const HostDisk disk = DiskOf(name);
+  const std::string etc = base::ShellQuote(disk.etc().string());
   const std::string text = fmt::format(
       "#!/bin/sh\n"
       "{}"
@@ -73,12 +76,13 @@ base::Status PlainFleet::WriteLoginScript(const std::string& name) const {
       "export HOME TMPDIR\n"
       "unset SHLVL\n"
       "mkdir -p \"$HOME\" && cd \"$HOME\"\n"
+      "[ $# -gt 0 ] || [ ! -e {}/full ] || exec {}/full \"$0\"\n"
       "if [ -n \"$SSH_ORIGINAL_COMMAND\" ]; then\n"
       "  exec \"${{SHELL:-/bin/sh}}\" -c \"$SSH_ORIGINAL_COMMAND\"\n"
       "fi\n"
       "exec \"${{SHELL:-/bin/sh}}\" -l\n",
       disk.WaitWhileHung(), base::ShellQuote(disk.homes().string()),
-      base::ShellQuote(disk.tmp().string()));
+      base::ShellQuote(disk.tmp().string()), etc, etc);
   return WriteInPlace(disk.etc() / "login", text, 0755);
 }
 
@@ -126,6 +130,25 @@ void PlainFleet::Relink(const std::string& name, Link link) {
     case Link::kBroken:
       return Send("break " + name);
   }
+}
+
+base::Status PlainFleet::MayFail(HostFaultKind kind) const {
+  return kind == HostFaultKind::kFull ? TryFullDisk() : base::Ok();
+}
+
+void PlainFleet::Spoil(const std::string& name, const HostFault& fault) {
+  const base::Path etc = DiskOf(name).etc();
+  base::Status done = base::Ok();
+  if (fault.kind == HostFaultKind::kWrongKey) {
+    done = WriteInPlace(etc / "other_key", MakeHostKey(name).private_file, 0600);
+  }
+  if (done.ok()) {
+    done = fault.kind == HostFaultKind::kFull ? WriteInPlace(etc / "full", FullDiskScript(), 0755)
+                                              : base::RemoveAll(etc / "full");
+  }
+  if (!done.ok()) base::Log(base::LogLevel::kError, "hosts", "{}", done.error().ToString());
+  const std::string_view kind = HostFaultName(fault.kind);
+  Send(fmt::format("fault {} {} {}", name, kind.empty() ? "none" : kind, fault.late.count()));
 }
 
 void PlainFleet::Send(const std::string& line) {

@@ -20,12 +20,15 @@ class PlainFleet final : public LocalFleet {
   std::vector<std::string> Shutdown() override;
   /// Hosts without a sandbox are processes of one user and cannot be told apart.
   bool IsOf(const std::string& name, const Peer& peer) const override;
+  /// All kinds; a full disk where a process may have mounts of its own.
+  base::Status MayFail(HostFaultKind kind) const override;
 
  protected:
   base::Status Launch(const HostPlan& plan) override;
   base::Result<bool> IsUp(const std::string& name) override;
   void Kill(const std::string& name) override;
   void Relink(const std::string& name, Link link) override;
+  void Spoil(const std::string& name, const HostFault& fault) override;
   HostDisk DiskOf(const std::string& name) const override;
 
  private:

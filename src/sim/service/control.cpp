@@ -58,7 +58,8 @@ Json TpuService::Status(TimePoint now) const {
                        {"external_ip", host.plan.external_ip},
                        {"running", host.running},
                        {"cut", host.cut},
-                       {"hung", host.hung}});
+                       {"hung", host.hung},
+                       {"fault", HostFaultName(host.fault)}});
     }
     nodes.push_back({{"name", ResourceName(key, "nodes")},
                      {"id", key.id},

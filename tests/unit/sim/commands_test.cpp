@@ -40,6 +40,10 @@ TEST(Commands, BecomeOrders) {
             (Json{{"node", "t1"}, {"set", {{"state", "REPAIRING"}, {"health", nullptr}}}}));
   EXPECT_EQ(Only("host a/b/3 cut --for 2s").body,
             (Json{{"node", "a/b"}, {"index", "3"}, {"action", "cut"}, {"for", "2s"}}));
+  EXPECT_EQ(Only("host t1/0-9,100 slow --by 2s").body,
+            (Json{{"node", "t1"}, {"index", "0-9,100"}, {"action", "slow"}, {"by", "2s"}}));
+  EXPECT_EQ(Only("host t1/1% refuse --seed 7").body,
+            (Json{{"node", "t1"}, {"index", "1%"}, {"action", "refuse"}, {"seed", 7}}));
   EXPECT_EQ(Only("fault nodes.create stockout --times 3").body,
             (Json{{"method", "nodes.create"}, {"error", "stockout"}, {"times", 3}}));
   EXPECT_EQ(Only("stockout").body, Json::object());
@@ -52,6 +56,8 @@ TEST(Commands, ReportErrors) {
   EXPECT_EQ(ParseOrders("premept t1").error().hint, "did you mean preempt?");
   EXPECT_THAT(ParseOrders("preempt").error().ToString(), HasSubstr("preempt: "));
   EXPECT_THAT(ParseOrders("host t1 kill").error().ToString(), HasSubstr("is not NODE/INDEX"));
+  EXPECT_THAT(ParseOrders("host t1/5-3 kill").error().ToString(), HasSubstr("is not NODE/INDEX"));
+  EXPECT_THAT(ParseOrders("host t1/0% kill").error().ToString(), HasSubstr("not a share of hosts"));
   EXPECT_FALSE(ParseOrders("set nonsense").ok());
   EXPECT_THAT(ParseOrders("maintain t1 --for soon").error().ToString(),
               HasSubstr("--for: \"soon\" is not a duration; write for example 90s"));

@@ -65,8 +65,10 @@ TEST_F(SimCompletion, WhatVerbsTake) {
   EXPECT_THAT(Answer({"preempt", "t1", "--as", "s"}), ElementsAre("stopping", "silent"));
   EXPECT_THAT(Answer({"preempt", "--as=go"}), ElementsAre("--as=gone"));
   EXPECT_THAT(Answer({"preempt", "--for", ""}), IsEmpty());
-  EXPECT_THAT(Answer({"host", "t1/0", "h"}), ElementsAre("hang", "hangup"));
-  EXPECT_THAT(Answer({"host", "--for", "2s", "t1/0", "h"}), ElementsAre("hang", "hangup"));
+  EXPECT_THAT(Answer({"host", "t1/0", "h"}),
+              ElementsAre("hang", "hangup", "hang-handshake", "hang-after-auth"));
+  EXPECT_THAT(Answer({"host", "--for", "2s", "t1/0", "h"}),
+              ElementsAre("hang", "hangup", "hang-handshake", "hang-after-auth"));
   EXPECT_THAT(Answer({"fault", "nodes.cr"}), ElementsAre("nodes.create"));
   EXPECT_THAT(Answer({"fault", "nodes.create", "list_e"}), ElementsAre("list_empty"));
   EXPECT_THAT(Answer({"storm", "--only", "cut,ha"}), ElementsAre("cut,hang", "cut,hangup"));

@@ -277,13 +277,58 @@ TEST_F(OrdersTest, AHostsNetworkCanBeCutAndRestored) {
   EXPECT_EQ(fleet.links["t1v-n-t1-w-1"], Link::kBroken);
 }
 
-TEST_F(OrdersTest, AFullDiskIsRefusedByName) {
+TEST_F(OrdersTest, AFaultThatTheFleetDoesNotHaveIsRefused) {
   Ready("t1");
+  fleet.impossible = HostFaultKind::kFull;
   const Reply reply = Do("host", {{"node", "t1"}, {"index", 0}, {"action", "full"}});
   EXPECT_EQ(reply.status, 400);
-  EXPECT_THAT(Message(reply), HasSubstr("a full disk cannot be simulated"));
+  EXPECT_THAT(Message(reply), HasSubstr("no such hosts"));
+  EXPECT_THAT(fleet.faults, IsEmpty());
+  EXPECT_EQ(Do("host", {{"node", "t1"}, {"index", 0}, {"action", "wobble"}}).status, 400);
   EXPECT_EQ(Do("host", {{"node", "t1"}, {"index", 2}, {"action", "kill"}}).status, 400);
   EXPECT_EQ(Do("host", {{"node", "t1"}, {"index", 0}, {"action", "boot"}}).status, 200);
+}
+
+TEST_F(OrdersTest, AFaultOfAHostEndsWhenItIsMendedOrOver) {
+  Ready("t1");
+  const auto shown = [this] { return Get("/sim/status")["nodes"][0]["hosts"][0]["fault"]; };
+  const auto kind = [this] { return fleet.faults["t1v-n-t1-w-0"].kind; };
+  Json order = {{"node", "t1"}, {"index", 0}, {"action", "slow"}, {"by", "2s"}, {"for", "5s"}};
+  EXPECT_EQ(Do("host", order).status, 200);
+  EXPECT_EQ(kind(), HostFaultKind::kSlow);
+  EXPECT_EQ(fleet.faults["t1v-n-t1-w-0"].late, Duration{2000});
+  EXPECT_EQ(shown(), "slow");
+  Pass(5000);
+  EXPECT_EQ(kind(), HostFaultKind::kNone);
+  EXPECT_EQ(shown(), "");
+  order = {{"node", "t1"}, {"index", 0}, {"action", "wrong-key"}};
+  Do("host", order);
+  EXPECT_EQ(kind(), HostFaultKind::kWrongKey);
+  Do("host", {{"node", "t1"}, {"index", 0}, {"action", "mend"}});
+  EXPECT_EQ(kind(), HostFaultKind::kNone);
+  Do("host", order);
+  Do("calm", Json::object());
+  EXPECT_EQ(kind(), HostFaultKind::kNone);
+  Do("host", order);
+  Do("reboot", {{"node", "t1"}});
+  EXPECT_EQ(shown(), "") << "the fleet ends it with the power";
+  order = {{"node", "t1"}, {"index", 0}, {"action", "reset"}, {"by", "2s"}};
+  EXPECT_THAT(Message(Do("host", order)), HasSubstr("--by goes with slow"));
+}
+
+TEST_F(OrdersTest, SeveralHostsFailAtOnce) {
+  Ready("big", "v4-1024");
+  const Reply some = Do("host", {{"node", "big"}, {"index", "0-9,100"}, {"action", "refuse"}});
+  EXPECT_EQ(some.body["hosts"]["projects/p/locations/us-central2-b/nodes/big"], "0-9,100");
+  EXPECT_THAT(fleet.faults, SizeIs(11));
+  const Reply share = Do("host", {{"node", "big"}, {"index", "10%"}, {"action", "reset"}});
+  EXPECT_EQ(share.status, 200);
+  EXPECT_THAT(fleet.faults, SizeIs(24)) << "13 of those without a fault";
+  EXPECT_EQ(Do("host", {{"node", "big"}, {"index", "0,128"}, {"action", "mend"}}).status, 400);
+  EXPECT_EQ(fleet.faults["t1v-n-big-w-0"].kind, HostFaultKind::kRefuse) << "all or none";
+  Do("host", {{"node", "big"}, {"index", "*"}, {"action", "mend"}});
+  for (const auto& [host, fault] : fleet.faults)
+    EXPECT_EQ(fault.kind, HostFaultKind::kNone) << host;
 }
 
 TEST_F(OrdersTest, AStockoutEndsByItself) {

@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 
 #include <map>
+#include <optional>
 #include <set>
 #include <string>
 #include <vector>
@@ -27,6 +28,10 @@ class FakeFleet final : public HostFleet {
   }
   void PowerOff(const std::string& name) override { running.erase(name); }
   void SetLink(const std::string& name, Link link) override { links[name] = link; }
+  base::Status MayFail(HostFaultKind kind) const override {
+    return kind == impossible ? base::Status(base::InvalidArgument("no such hosts")) : base::Ok();
+  }
+  void SetFault(const std::string& name, const HostFault& fault) override { faults[name] = fault; }
   void Destroy(const std::string& name) override {
     running.erase(name);
     disks.erase(name);
@@ -35,7 +40,9 @@ class FakeFleet final : public HostFleet {
     running[name].metadata = metadata;
   }
 
-  bool slow = false;  ///< the test reports the boot
+  std::optional<HostFaultKind> impossible = {};
+  std::map<std::string, HostFault> faults = {};  ///< the last one of each host
+  bool slow = false;                             ///< the test reports the boot
   std::map<std::string, int> booted = {};
   std::map<std::string, HostPlan> running = {};
   std::map<std::string, Link> links = {};  ///< the last change of each link
