@@ -415,6 +415,54 @@ TEST_P(OpenSsh, AHangupEndsConnectionsButNotTheHost) {
   EXPECT_EQ(Ssh(0, "true").exit_code, 0);
 }
 
+TEST_P(OpenSsh, AHostFailsAsItIsTold) {
+  if (GetParam() != Mode::kPlain) {
+    const base::ProcessResult refused = Sim({"host", "n1/0", "reset"});
+    EXPECT_EQ(refused.exit_code, 1);
+    EXPECT_THAT(refused.err, HasSubstr("hosts without a sandbox"));
+    return;
+  }
+  impatient_ = {"-o", "ConnectTimeout=5",     "-o", "ServerAliveInterval=2",
+                "-o", "ServerAliveCountMax=2"};
+  const std::vector<std::pair<std::string, std::string>> faults = {
+      {"refuse", "refused"},   {"reset", ""},        {"hang-handshake", "timed"},
+      {"hang-after-auth", ""}, {"reset-middle", ""}, {"wrong-key", "IDENTIFICATION HAS CHANGED"}};
+  for (const auto& fault : faults) {
+    const base::ProcessResult told = Sim({"host", "n1/0", fault.first});
+    ASSERT_EQ(told.exit_code, 0) << told.err;
+    base::ProcessResult failed;
+    EXPECT_TRUE(Until([&] {
+      failed = Ssh(0, "true");
+      return failed.exit_code == 255 && base::Contains(failed.err, fault.second);
+    })) << fault.first
+        << ": " << failed.err;
+    EXPECT_EQ(Ssh(1, "true").exit_code, 0) << "the other host, " << fault.first;
+  }
+  EXPECT_EQ(Sim({"host", "n1/0", "slow", "--by", "20ms"}).exit_code, 0);
+  EXPECT_TRUE(Until([&] { return Ssh(0, "true").exit_code == 0; })) << "late, but well";
+  EXPECT_EQ(Sim({"host", "n1/0", "mend"}).exit_code, 0);
+  EXPECT_TRUE(Until([&] { return Ssh(0, "true").exit_code == 0; }));
+}
+
+TEST_P(OpenSsh, AHostWithoutASandboxCanHaveAFullDisk) {
+  if (GetParam() != Mode::kPlain) GTEST_SKIP() << "no sandbox bounds a host's disk";
+  Said(0, "echo kept > ~/file");
+  const base::ProcessResult told = Sim({"host", "n1/0", "full"});
+  if (base::Contains(told.err, "no full disk here")) GTEST_SKIP() << told.err;
+  ASSERT_EQ(told.exit_code, 0) << told.err;
+  base::ProcessResult copied;
+  EXPECT_TRUE(Until([&] {
+    copied = Ssh(0, "cp /bin/sh ~/copy");
+    return copied.exit_code != 0;
+  }));
+  EXPECT_THAT(copied.err, HasSubstr("No space left on device"));
+  EXPECT_EQ(Said(0, "cat ~/file; id -un"), "kept\n" + user_);
+  EXPECT_EQ(Ssh(1, "cp /bin/sh ~/copy").exit_code, 0) << "the other host";
+  EXPECT_EQ(Sim({"host", "n1/0", "mend"}).exit_code, 0);
+  EXPECT_TRUE(Until([&] { return Ssh(0, "cp /bin/sh ~/copy").exit_code == 0; }));
+  EXPECT_EQ(Said(0, "ls -A ~ | grep -c other-users-files || true"), "0") << "nothing is left";
+}
+
 TEST_P(OpenSsh, AKilledHostBootsAgain) {
   Said(0, "echo kept > ~/file");
   EXPECT_EQ(Sim({"host", "n1/0", "kill"}).exit_code, 0);

@@ -83,8 +83,10 @@ TEST_F(HostDiskTest, AHangEndsWithABoot) {
   EXPECT_EQ(Read(root / "etc/hang"), "") << "silent";
   ASSERT_TRUE(disk->SetHung(true, true).ok());
   EXPECT_NE(Read(root / "etc/hang"), "") << "prints";
+  ASSERT_TRUE(WriteInPlace(root / "etc/full", "x").ok());
   ASSERT_TRUE(disk->PrepareBoot(plan).ok());
   EXPECT_EQ(Read(root / "etc/hang"), "(absent)");
+  EXPECT_EQ(Read(root / "etc/full"), "(absent)") << "a full disk is a fault, which a boot ends";
 }
 
 }  // namespace
