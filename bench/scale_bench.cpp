@@ -1,0 +1,94 @@
+// A pod of 1,024 light hosts: how long the simulator takes to have them up and in how much memory,
+// and what hosts that fail cost the others: `exec` on all, without faults, and with one percent of
+// the hosts refusing, one resetting, and one showing a wrong key.
+//
+//   scale_bench [HOSTS [ROUNDS]]      1024 hosts, 3 rounds by default; takes minutes on two cores
+//
+// The command's own cost is counted, not that of the hosts, which run on the same processors.
+#include <fmt/format.h>
+
+#include "bench/place.hpp"
+#include "jobman/base/time.hpp"
+#include "jobman/ui/table.hpp"
+
+namespace {
+
+using namespace jobman;
+using bench::kMedian;
+using bench::Place;
+using bench::Words;
+
+constexpr double kMostUpMs = 10'000;
+constexpr double kMostFaultRatio = 1.25;  ///< of the wall time without faults
+
+/// How long the job was in PROVISIONING, by its journal: its node was being created.
+double ProvisioningMs(const Place& place, const std::string& job) {
+  const base::Json history = place.Ask({"history", job});
+  base::TimePoint since = {};
+  bool provisioning = false;
+  for (const base::Json& event : history["events"]) {
+    if (base::GetString(event, "kind") != "state") continue;
+    const auto at = base::ParseRfc3339(base::GetString(event, "at"));
+    if (!at.ok()) continue;
+    if (provisioning) return static_cast<double>((*at - since).count());
+    provisioning = base::GetString(event, "subject") == "PROVISIONING";
+    since = *at;
+  }
+  return 0;
+}
+
+/// `exec` on all hosts, whatever its exit code.
+bench::Cost Exec(const Place& place) {
+  Words words = {"sh", "-c", "\"$@\" >/dev/null; true", "sh"};
+  for (std::string& word : place.Jobman({"-q", "exec", "pod", "--", "hostname"}))
+    words.push_back(std::move(word));
+  return place.Take(words);
+}
+
+void Bench(int hosts, int rounds) {
+  Place place({"--delays", "0", "--light"});
+  place.StartController();
+  const std::string file =
+      place.Write("pod.yaml", fmt::format("job: {{name: pod}}\ncloud: local\n"
+                                          "tpu: {{accelerator: v5p-{}, zone: us-central1-a}}\n"
+                                          "command: {{cmd: 'true'}}\n",
+                                          8 * hosts));
+  const bench::Cost job = place.Take(place.Jobman({"run", file}));
+  const double up = ProvisioningMs(place, "pod");
+  const double memory = bench::PeakMbOf(place.simulator());
+  bench::Samples well, failing;
+  for (int round = 0; round < rounds; ++round) {
+    well.Add(Exec(place));
+    for (const char* fault : {"refuse", "reset", "wrong-key"})
+      place.Take(place.Sim({"host", "*/1%", fault, "--seed", std::to_string(round)}));
+    failing.Add(Exec(place));
+    place.Take(place.Sim({"calm"}));
+  }
+  const double ratio = failing.Wall(kMedian) / well.Wall(kMedian);
+  const auto verdict = [](double is, double most) { return is <= most ? "met" : "missed"; };
+  ui::Table table({{.header = "WHAT"},
+                   {.header = "WALL ms", .right = true},
+                   {.header = "CPU ms", .right = true},
+                   {.header = "PEAK MB", .right = true}});
+  const auto add = [&table](const char* what, const bench::Samples& took) {
+    table.AddRow({what, fmt::format("{:.0f}", took.Wall(kMedian)),
+                  fmt::format("{:.0f}", took.Cpu(kMedian)), fmt::format("{:.1f}", took.Peak())});
+  };
+  table.AddRow({"all hosts up", fmt::format("{:.0f}", up), "", ""});
+  table.AddRow({"a job on them, create to SUCCEEDED", fmt::format("{:.0f}", job.wall_ms), "", ""});
+  add("exec on all", well);
+  add("exec, 3 % of them failing", failing);
+  fmt::print("{} light hosts, delays 0, medians of {} rounds\n{}", hosts, rounds, table.Render({}));
+  fmt::print("all up within {:.0f} ms: {}; peak memory of the simulator: {:.1f} MB\n", kMostUpMs,
+             verdict(up, kMostUpMs), memory);
+  fmt::print("wall time with failing hosts to that without: {:.2f} (at most {}: {})\n", ratio,
+             kMostFaultRatio, verdict(ratio, kMostFaultRatio));
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  return bench::Main("scale_bench", [&] {
+    Bench(bench::Argument(argc, argv, 1, 1024), bench::Argument(argc, argv, 2, 3));
+  });
+}
