@@ -111,7 +111,6 @@ base::Result<std::optional<HostLook>> HostLookReader::Take(std::string_view piec
     return base::Error{.code = base::Code::kDataLoss,
                        .message = "the host prints something else without end" +
                                   (stray_.empty() ? std::string() : ": '" + stray_ + "'"),
-                       .reason = base::Reason::kHostHangs,
                        .hint = "check what the host's login shell prints"};
   }
   return std::exchange(done_, std::nullopt);

@@ -122,18 +122,8 @@ base::Task<void> LookAgain(std::shared_ptr<Shared> shared) {
   }
 }
 
-/// The failure in a few words, without the host, so that hosts can be grouped.
 std::string Brief(const base::Result<int>& result) {
-  if (result.ok()) return fmt::format("exit code {}", *result);
-  const Error& error = result.error();
-  if (error.reason == Reason::kConnectionBroke) return "the connection broke";
-  if (error.reason == Reason::kHostHangs) return "the command did not answer";
-  if (error.reason == Reason::kAgentSilent) return "the ssh-agent does not answer";
-  if (error.reason == Reason::kHostRefused) return "connection refused";
-  if (error.reason == Reason::kHostTimeout) return "no answer in time";
-  if (error.reason == Reason::kHostAuth) return "login refused";
-  if (error.reason == Reason::kHostKeyChanged) return "the host key changed";
-  return error.message;
+  return result.ok() ? fmt::format("exit code {}", *result) : BriefCause(result.error());
 }
 
 std::string HostNames(const std::vector<int>& hosts) {
@@ -144,6 +134,17 @@ std::string HostNames(const std::vector<int>& hosts) {
 }
 
 }  // namespace
+
+std::string BriefCause(const Error& error) {
+  if (error.reason == Reason::kConnectionBroke) return "the connection broke";
+  if (error.reason == Reason::kHostHangs) return "the command did not answer";
+  if (error.reason == Reason::kAgentSilent) return "the ssh-agent does not answer";
+  if (error.reason == Reason::kHostRefused) return "connection refused";
+  if (error.reason == Reason::kHostTimeout) return "no answer in time";
+  if (error.reason == Reason::kHostAuth) return "login refused";
+  if (error.reason == Reason::kHostKeyChanged) return "the host key changed";
+  return error.message;
+}
 
 bool FanOutResult::AllOk() const {
   return std::all_of(hosts.begin(), hosts.end(),

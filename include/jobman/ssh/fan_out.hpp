@@ -51,6 +51,9 @@ struct HostOutcome {
   base::Duration took = {};
 };
 
+/// The failure in a few words, without the host, so that hosts can be grouped.
+std::string BriefCause(const base::Error& error);
+
 /// A row per host, in the order of the hosts given.
 struct FanOutResult {
   std::vector<HostOutcome> hosts = {};
