@@ -64,7 +64,12 @@ base::Status App::CheckSite(const client::Context& context, client::StoreUse use
 
 bool App::Wait(base::Duration duration) {
   terminal_.Flush();
-  if (terminal_.out_error() != 0 || !environment_.pause(duration)) return false;
+  return terminal_.out_error() == 0 && environment_.pause(duration) && LookAgain();
+}
+
+bool App::LookAgain() {
+  terminal_.Flush();
+  if (terminal_.out_error() != 0) return false;
   if (environment_.look_again) terminal_.Resize(environment_.look_again());
   return true;
 }

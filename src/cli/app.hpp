@@ -85,6 +85,9 @@ class App {
   /// EndOfWait().
   bool Wait(base::Duration duration);
   int EndOfWait() const;
+  /// For a command that waits by itself, now and then: takes the window's size of now. False if
+  /// stdout's reader went away.
+  bool LookAgain();
 
   /// Shows a view. Needs three functions next to it: RenderText(view, style), RenderQuiet(view),
   /// ToJson(view).

@@ -33,6 +33,7 @@ std::span<const Command> Commands() {
       Command{"gc", AddGc},
       // Their hosts.
       Command{"exec", AddExec},
+      Command{"top", AddTop},
       Command{"ssh", AddSsh},
       Command{"cp", AddCp},
       Command{"forward", AddForward},

@@ -70,6 +70,7 @@ void AddTask(CLI::App& root, Invocation& chosen);
 /// A subcommand of `task`.
 void AddTaskSubmit(CLI::App& task, Invocation& chosen);
 void AddTick(CLI::App& root, Invocation& chosen);
+void AddTop(CLI::App& root, Invocation& chosen);
 void AddVersion(CLI::App& root, Invocation& chosen);
 void AddWait(CLI::App& root, Invocation& chosen);
 void AddWhy(CLI::App& root, Invocation& chosen);

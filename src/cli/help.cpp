@@ -93,6 +93,10 @@ constexpr std::array kExamples = {
     Examples{"exec",
              "jobman exec 42 -- uptime\n"
              "jobman exec 42 -w 0,3-7 -- df -h /tmp"},
+    Examples{"top",
+             "jobman top 42\n"
+             "jobman top 42 --watch --every 2s\n"
+             "jobman top 42 -w 0,3-7 -o wide --sort duty"},
     Examples{"ssh", "jobman ssh 42\njobman ssh 42 -w 3"},
     Examples{"cp",
              "jobman cp data 42:\n"
