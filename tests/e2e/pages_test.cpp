@@ -46,6 +46,7 @@ const std::vector<Step> kSteps = {
     {"exec",
      "jobman exec train -- 'echo out of $HOME'\njobman exec train -w 1 -q -- echo "
      "raw"},
+    {"top", "jobman top train"},
     {"ssh", "jobman ssh train -w 1 pwd"},
     {"cp", "echo 0.1 >rate.txt\njobman cp rate.txt train:\njobman cp train:rate.txt copy.txt -w 1"},
     {"forward",
@@ -104,12 +105,15 @@ std::string Lasting(const std::string& page) {
   static const re2::RE2 kProcess(R"((ADDRESS .* DURATION) +\d+$)");  // that forwards
   static const re2::RE2 kDisk(R"(, on [\w.-]+, [\d.]+ \w+ free)");
   static const re2::RE2 kVersions(R"(versions +jobman .*)");
+  // How hosts do.
+  static const re2::RE2 kHostRow(R"(^ +(\d+) +[\d.]+ +[\d.]+ +\d+% .*)");
   static const re2::RE2 kBlanks(R"([ \t]+)");
   // Not each state is seen: some are over at once.
   static const re2::RE2 kNarrated(R"(\s*DURATION +[A-Z]+ .*|.* PROVISIONING .*)");
   static const re2::RE2 kCut(" host [0-9].*…$");  // where depends on the columns before
   std::vector<std::string> lines;
   for (std::string line : WholeTexts(page)) {
+    re2::RE2::Replace(&line, kHostRow, "host \\1");
     re2::RE2::GlobalReplace(&line, kTime, "TIME");
     re2::RE2::Replace(&line, kSince, "since DAY");
     re2::RE2::GlobalReplace(&line, kDuration, "DURATION");

@@ -10,9 +10,11 @@
 
 #include "cli/views/error.hpp"
 #include "cli/views/garbage.hpp"
+#include "cli/views/top.hpp"
 #include "jobman/base/files.hpp"
 #include "jobman/base/strings.hpp"
 #include "tests/support/cli_world.hpp"
+#include "tests/support/top_hosts.hpp"
 
 namespace jobman::test {
 namespace {
@@ -476,6 +478,27 @@ TEST_F(CliGolden, Wait) {
                   {"wait", "eval", "--for=suceeded"},
                   {"wait", "2", "--timeout", "0"},
                   {"wait", "2"}});
+}
+
+TEST(TopGolden, ShowsTheOddHostsFirst) {
+  cli::views::Top view{.job = {7}};
+  for (int host = 0; host < 1000; ++host) view.hosts.push_back(BusyHost(host));
+  view.hosts[700] = BusyHost(700, 3);
+  view.hosts[31] = LostHost(31);
+  view.hosts[32] = LostHost(32);
+  view.hosts[4].look->sees_all = false;
+  view.hosts[5].look->chips[3].holders = {{.pid = 99, .user = "bob", .command = "python eval.py"}};
+  view.hosts = InOrder(std::move(view.hosts));
+  view.height = 14;
+  for (const int width : {80, 200}) {
+    std::string text = RenderText(view, {.width = width});
+    view.wide = true;
+    text += "--- -o wide\n" + RenderText(view, {.width = width});
+    view.wide = false;
+    ExpectGolden("top_" + std::to_string(width), text);
+  }
+  view.hosts = {BusyHost(0), LostHost(1)};
+  ExpectGolden("top_json", cli::DumpJson(ToJson(view), 2) + "\n--- quiet\n" + RenderQuiet(view));
 }
 
 using client::Garbage;
