@@ -128,7 +128,8 @@ jt_find_holders() {
     jt_root=yes jt_root_at_s=$jt_age_s
     jt_others=$(sudo -n ls -l "$jt_proc"/[0-9]*/fd 2>/dev/null | jt_pick_holders)
   fi
-  jt_holders=$jt_others jt_sees=all
+  # What root saw may be old, and what ours hold is not.
+  jt_holders=$(printf '%s\n%s\n' "$jt_holders" "$jt_others" | sort -u) jt_sees=all
 }
 
 # jt_words_of PID: its command line.

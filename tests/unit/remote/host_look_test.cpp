@@ -13,7 +13,7 @@ using testing::IsEmpty;
 constexpr std::int64_t kGib = std::int64_t{1} << 30;
 
 /// What the reader makes of the text, in pieces of so many bytes.
-std::optional<HostLook> Read(const std::string& text, std::size_t piece = 1 << 16) {
+std::optional<HostLook> LastLookIn(const std::string& text, std::size_t piece = 1 << 16) {
   HostLookReader reader;
   std::optional<HostLook> last;
   for (std::size_t at = 0; at < text.size(); at += piece) {
@@ -38,7 +38,7 @@ const std::string kWhole =
             "says | 9 | 512 MiB / 4 GiB | 70.00% |"});
 
 TEST(HostLook, HasAllThatTheScriptSays) {
-  const auto look = Read(kWhole);
+  const auto look = LastLookIn(kWhole);
   ASSERT_TRUE(look);
   EXPECT_EQ(look->cpus, 240);
   EXPECT_EQ(look->load, 12.5);
@@ -60,32 +60,33 @@ TEST(HostLook, HasAllThatTheScriptSays) {
 
 TEST(HostLook, IsTheSameHoweverItsBytesArrive) {
   const std::string text = "Welcome to this host!\n" + kWhole + "Goodbye";
-  for (const std::size_t piece : {1, 2, 7, 100}) EXPECT_EQ(Read(text, piece), Read(kWhole));
+  for (const std::size_t piece : {1, 2, 7, 100})
+    EXPECT_EQ(LastLookIn(text, piece), LastLookIn(kWhole));
 }
 
 TEST(HostLook, LeavesOutWhatTheHostDoesNotKnow) {
-  const auto look = Read(
+  const auto look = LastLookIn(
       LookOf({"", "load x", "cpu 5", "memory 1", "disk root", "holder /dev/accel0", "strange 1"}));
   ASSERT_TRUE(look);
   EXPECT_EQ(*look, HostLook{});
 }
 
 TEST(HostLook, TakesNoNumberThatCannotBe) {
-  const auto look = Read(LookOf({"cpus 99999999", "load nan", "cpu 7 5", "memory 1 0",
-                                 "disk home 9999999999999999999 1", "cpu -1 5"}));
+  const auto look = LastLookIn(LookOf({"cpus 99999999", "load nan", "cpu 7 5", "memory 1 0",
+                                       "disk home 9999999999999999999 1", "cpu -1 5"}));
   ASSERT_TRUE(look);
   EXPECT_EQ(*look, HostLook{});
 }
 
 TEST(HostLook, AnUnfinishedOneIsNone) {
-  EXPECT_FALSE(Read("jobman-top begin\njobman-top load 1\n"));
-  EXPECT_FALSE(Read("jobman-top load 1\njobman-top end\n"));
+  EXPECT_FALSE(LastLookIn("jobman-top begin\njobman-top load 1\n"));
+  EXPECT_FALSE(LastLookIn("jobman-top load 1\njobman-top end\n"));
 }
 
 TEST(HostLook, HostileTextIsOneShortCleanLine) {
-  const auto look =
-      Read(LookOf({"chip /dev/accel0\x1b[2J",
-                   "holder /dev/accel0\x1b[2J 1 a\x07nn \x1b]0;x\x07" + std::string(5000, 'y')}));
+  const auto look = LastLookIn(
+      LookOf({"chip /dev/accel0\x1b[2J",
+              "holder /dev/accel0\x1b[2J 1 a\x07nn \x1b]0;x\x07" + std::string(5000, 'y')}));
   ASSERT_TRUE(look);
   ASSERT_EQ(look->chips.size(), 1u);
   EXPECT_EQ(look->chips[0].device, "/dev/accel0?[2J");
@@ -102,7 +103,7 @@ TEST(HostLook, IsBoundedWhateverTheHostSends) {
     lines.push_back("holder c0 " + std::to_string(i) + " ann x");
     lines.push_back("says | " + std::to_string(i) + " | Duty | 5% |");
   }
-  const auto look = Read(LookOf(lines));
+  const auto look = LastLookIn(LookOf(lines));
   ASSERT_TRUE(look);
   EXPECT_EQ(look->chips.size(), 64u);
   EXPECT_EQ(look->chips[0].holders.size(), 64u);
