@@ -204,7 +204,8 @@ jt_look() {
   jt_add_holders
   jt_add_info
   jt_add end
-  printf '%s\n' "$jt_out" || exit 1
+  # On a line of its own, whatever a login shell has printed before.
+  printf '\n%s\n' "$jt_out" || exit 1
 }
 
 jt_cpus=$(grep -c '^cpu[0-9]' "$jt_proc/stat" 2>/dev/null)

@@ -69,6 +69,14 @@ TEST_P(TopScriptTest, SaysHowTheHostDoes) {
   EXPECT_EQ(look.tpu_info, HostLook::TpuInfo::kAbsent);
 }
 
+TEST_P(TopScriptTest, IsUnderstoodBehindAGreetingWithoutALineBreak) {
+  const Ended ended = host.Do({.command = "printf Welcome; " + TopCommand(seconds{0})});
+  HostLookReader reader;
+  const auto look = reader.Take(ended.out);
+  ASSERT_TRUE(look.ok() && *look) << ended.out;
+  EXPECT_EQ((*look)->load, 1.25);
+}
+
 TEST_P(TopScriptTest, OfTheRealProcTheCpuIsBusyToo) {
   host.env.erase("JOBMAN_PROC");
   const HostLook look = Look();
@@ -163,8 +171,8 @@ TEST_P(TopScriptTest, LooksAgainAndAgainUntilNobodyListens) {
     return first != std::string::npos &&
            out.find("jobman-top end\n", first + 1) != std::string::npos;
   }));
-  const Ended ended = host.Do({.command = TopCommand(seconds{1}) + " | head -n 1"});
-  EXPECT_EQ(ended.out, "jobman-top begin\n") << "and it came back";
+  const Ended ended = host.Do({.command = TopCommand(seconds{1}) + " | head -n 2"});
+  EXPECT_EQ(ended.out, "\njobman-top begin\n") << "and it came back";
 }
 
 }  // namespace
