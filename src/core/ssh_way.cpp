@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "jobman/base/clean.hpp"
+#include "jobman/base/shell.hpp"
 #include "jobman/base/strings.hpp"
 
 namespace jobman::core {
@@ -62,10 +64,50 @@ base::Error BadToken(std::string_view token) {
                                "name of its VM, and %% a single %");
 }
 
+/// For the client that is given the command as ProxyCommand: where it connects itself, after its
+/// own ssh_config(5) has replaced an alias.
+constexpr const char* kNextHop = "[%h]:%p";
+
+/// The client that logs in to `jump`, by way of `proxy` if that is not empty, and forwards its
+/// standard input and output to the next hop.
+std::string HopCommand(const JumpHost& jump, const std::string& proxy) {
+  std::vector<std::string> words = {"ssh", "-o", "BatchMode=yes"};
+  if (!proxy.empty())
+    words.insert(words.end(), {"-o", "ProxyCommand=" + proxy, "-o", "ProxyUseFdpass=no"});
+  if (jump.port != 0) words.insert(words.end(), {"-p", std::to_string(jump.port)});
+  const std::string name = jump.user.empty() ? jump.host : jump.user + "@" + jump.host;
+  words.insert(words.end(), {"-W", kNextHop, "--", name});
+  return base::ShellJoin(words);
+}
+
 }  // namespace
 
 bool IsPlainWord(std::string_view word) {
   return !word.empty() && word.front() != '-' && std::all_of(word.begin(), word.end(), IsNameSign);
+}
+
+bool IsHostAddress(std::string_view text) {
+  return !text.empty() && text.front() != '-' &&
+         std::all_of(text.begin(), text.end(), [](char c) { return IsNameSign(c) || c == ':'; });
+}
+
+std::string HostKeyAlias(std::string_view identity) {
+  std::string alias = "jobman-" + std::string(identity);
+  std::replace_if(
+      alias.begin(), alias.end(), [](char c) { return !IsNameSign(c); }, '-');
+  return alias;
+}
+
+base::Result<std::string> SshConfigPath(std::string_view path) {
+  const bool control = std::any_of(path.begin(), path.end(), [](char c) {
+    return static_cast<unsigned char>(c) < ' ' || c == '\x7F';
+  });
+  if (!control && path.find_first_of("\"\\") == path.npos && !base::Contains(path, "${"))
+    return "\"" + base::ReplaceAll(std::string(path), "%", "%%") + "\"";
+  return base::InvalidArgument(
+      "the OpenSSH client cannot be told the path " + base::CleanLine(path),
+      "move the file to a path without quotes, backslashes, line breaks "
+      "and ${");
 }
 
 base::Result<std::vector<JumpHost>> ParseJumpHosts(std::string_view text) {
@@ -75,6 +117,13 @@ base::Result<std::vector<JumpHost>> ParseJumpHosts(std::string_view text) {
     jumps.push_back(std::move(jump));
   }
   return jumps;
+}
+
+std::string JumpCommand(const std::vector<JumpHost>& jumps) {
+  std::string proxy;
+  // Each client replaces the tokens of its own proxy only, so those further in are doubled.
+  for (const JumpHost& jump : jumps) proxy = HopCommand(jump, base::ReplaceAll(proxy, "%", "%%"));
+  return proxy;
 }
 
 bool NamesVm(std::string_view proxy_command) {

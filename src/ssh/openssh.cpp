@@ -3,25 +3,13 @@
 #include <algorithm>
 
 #include "jobman/base/strings.hpp"
+#include "jobman/core/ssh_way.hpp"
 #include "ssh/way.hpp"
 
 namespace jobman::ssh {
 namespace {
 
 using base::Result;
-
-bool IsNameByte(char c) {
-  return (c >= '0' && c <= '9') || (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '.' ||
-         c == '-' || c == '_';
-}
-
-/// One word for an option and for a line of a known_hosts file: the identity came from the API.
-std::string AliasOf(const ports::HostTarget& target) {
-  std::string alias = "jobman-" + target.identity;
-  std::replace_if(
-      alias.begin(), alias.end(), [](char c) { return !IsNameByte(c); }, '-');
-  return alias;
-}
 
 Result<std::vector<std::string>> KeysOf(const ports::HostTarget& target,
                                         const std::optional<std::string>& pinned) {
@@ -51,34 +39,32 @@ base::Status WriteKeys(const base::Path& file, const std::string& alias,
   return base::WriteFileAtomic(file, base::Join(lines, "\n") + "\n");
 }
 
-/// A path as a value in ssh_config: quoted, with % escaped.
-std::string ConfigPath(const base::Path& path) {
-  return "\"" + base::ReplaceAll(path.string(), "%", "%%") + "\"";
-}
-
 }  // namespace
 
 Result<std::vector<std::string>> OpenSshArguments(const ports::HostTarget& target,
                                                   const std::optional<std::string>& pinned,
                                                   const base::Path& known_hosts_file) {
   JM_TRY(CheckAddress(target.address));
-  const std::string alias = AliasOf(target);
+  const std::string alias = core::HostKeyAlias(target.identity);
   JM_ASSIGN_OR_RETURN(const auto keys, KeysOf(target, pinned));
+  JM_ASSIGN_OR_RETURN(const std::string known_hosts,
+                      core::SshConfigPath(known_hosts_file.string()));
   JM_TRY(WriteKeys(known_hosts_file, alias, keys));
   std::vector<std::string> words = {"ssh", "-p", std::to_string(target.port)};
   const auto option = [&words](const std::string& text) {
     words.insert(words.end(), {"-o", text});
   };
   option("HostKeyAlias=" + alias);
-  option("UserKnownHostsFile=" + ConfigPath(known_hosts_file));
+  option("UserKnownHostsFile=" + known_hosts);
   option("GlobalKnownHostsFile=/dev/null");
   option("StrictHostKeyChecking=yes");
   option("CheckHostIP=no");
   std::error_code ignored;
   // Without a key file there are only the agent's keys.
   if (std::filesystem::exists(target.private_key, ignored)) {
+    JM_ASSIGN_OR_RETURN(const std::string key, core::SshConfigPath(target.private_key));
     option("IdentitiesOnly=yes");
-    option("IdentityFile=" + ConfigPath(target.private_key));
+    option("IdentityFile=" + key);
   }
   if (HasProxy(target)) {
     // The client would take what is left of % for its own tokens.

@@ -2,52 +2,18 @@
 
 #include <fmt/format.h>
 
-#include <algorithm>
-#include <vector>
-
-#include "jobman/base/shell.hpp"
-#include "jobman/base/strings.hpp"
 #include "jobman/core/ssh_way.hpp"
 #include "ssh/error_map.hpp"
 
 namespace jobman::ssh {
 namespace {
 
-bool IsAddressSign(char c) {
-  return (c >= '0' && c <= '9') || (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '.' ||
-         c == '-' || c == '_' || c == ':';  // IPv6
-}
-
-/// For the client that is given the command as ProxyCommand: where it connects itself, after its
-/// own ssh_config(5) has replaced an alias.
-constexpr const char* kNextHop = "[%h]:%p";
-
-std::string JumpName(const core::JumpHost& jump) {
-  return jump.user.empty() ? jump.host : jump.user + "@" + jump.host;
-}
-
-/// The client that logs in to `jump`, by way of `proxy` if that is not empty, and forwards its
-/// standard input and output to `to`.
-std::string HopCommand(const core::JumpHost& jump, const std::string& proxy,
-                       const std::string& to) {
-  std::vector<std::string> words = {"ssh", "-o", "BatchMode=yes"};
-  if (!proxy.empty())
-    words.insert(words.end(), {"-o", "ProxyCommand=" + proxy, "-o", "ProxyUseFdpass=no"});
-  if (jump.port != 0) words.insert(words.end(), {"-p", std::to_string(jump.port)});
-  words.insert(words.end(), {"-W", to, "--", JumpName(jump)});
-  return base::ShellJoin(words);
-}
-
-/// One client per hop, each the proxy of the next: those that -J starts would ask questions. Each
-/// client replaces the tokens of its own proxy only, so those further in are doubled.
+/// One client per hop, each the proxy of the next: those that -J starts would ask questions.
 base::Result<std::string> JumpCommand(const ports::HostTarget& target) {
-  JM_ASSIGN_OR_RETURN(auto jumps, core::ParseJumpHosts(target.proxy_jump));
-  const core::JumpHost last = jumps.back();
-  jumps.pop_back();
-  std::string proxy;
-  for (const core::JumpHost& jump : jumps)
-    proxy = HopCommand(jump, base::ReplaceAll(proxy, "%", "%%"), kNextHop);
-  return HopCommand(last, proxy, fmt::format("[{}]:{}", target.address, target.port));
+  JM_ASSIGN_OR_RETURN(const auto jumps, core::ParseJumpHosts(target.proxy_jump));
+  const core::ProxyTokens tokens{
+      .address = target.address, .port = target.port, .user = target.user};
+  return core::ExpandProxyCommand(core::JumpCommand(jumps), tokens);
 }
 
 /// OS Login may have named it, and a shell reads it as %r.
@@ -76,8 +42,7 @@ std::string EndpointOf(const ports::HostTarget& target) {
 }
 
 base::Status CheckAddress(const std::string& address) {
-  const bool clean = std::all_of(address.begin(), address.end(), IsAddressSign);
-  if (clean && !address.empty() && address.front() != '-') return base::Ok();
+  if (core::IsHostAddress(address)) return base::Ok();
   return base::InvalidArgument("\"" + address + "\" is not the address of a host",
                                "the cloud named it: see jobman show");
 }
