@@ -96,6 +96,18 @@ std::optional<TaskRunName> StatePaths::TaskRunOfDir(std::string_view name) {
   return run;
 }
 
+Path StatePaths::SshConfig() const {
+  return home / "ssh_config";
+}
+
+Path StatePaths::SshKnownHosts() const {
+  return home / "ssh_known_hosts";
+}
+
+Path StatePaths::SshSeenHosts() const {
+  return home / "ssh_known_hosts.seen";
+}
+
 Path StatePaths::ControllerLog() const {
   return home / "controller.log";
 }

@@ -12,6 +12,7 @@
 #include "controller/job_book.hpp"
 #include "controller/lease_keeper.hpp"
 #include "controller/queue_desk.hpp"
+#include "controller/ssh_config_keeper.hpp"
 #include "controller/zone_watch.hpp"
 #include "jobman/base/log.hpp"
 #include "jobman/controller/nudge.hpp"
@@ -72,7 +73,8 @@ class Controller::Impl {
         watch_(loop, ports_, options_, clouds_, book_),
         effects_(loop, ports_, options_, clouds_, book_, watch_),
         desk_(loop, ports_, book_),
-        courier_(loop, ports_, options_) {}
+        courier_(loop, ports_, options_),
+        ssh_config_(loop, ports_, options_, clouds_, [this] { return leases_.Holds(); }) {}
   ~Impl() {
     if (const auto under_way = under_way_.lock()) under_way->scope.Cancel();
   }
@@ -112,6 +114,7 @@ class Controller::Impl {
   Effects effects_;
   QueueDesk desk_;
   Courier courier_;
+  SshConfigKeeper ssh_config_;
   std::int64_t seen_changes_ = -1;
   core::TimePoint looked_at_store_ = {};
   core::TimePoint last_care_ = {};
@@ -130,6 +133,7 @@ JobBook::Hooks Controller::Impl::HooksOfBook() {
     });
     if (tells) courier_.PollNow();
     watch_.Watch(job);
+    ssh_config_.Take(job);
     if (job.spec.queue) desk_.Wake();
     const bool acquiring = std::holds_alternative<core::Provisioning>(job.state) && job.slice &&
                            !job.slice->hosts.empty();
@@ -137,7 +141,10 @@ JobBook::Hooks Controller::Impl::HooksOfBook() {
     wake_.cancel();
   };
   hooks.lease_lost = [this] { leases_.SetLost(); };
-  hooks.dropped = [this](core::JobId id) { effects_.Forget(id); };
+  hooks.dropped = [this](core::JobId id) {
+    effects_.Forget(id);
+    ssh_config_.Forget(id);
+  };
   return hooks;
 }
 
@@ -173,6 +180,7 @@ base::Task<base::Status> Controller::Impl::TakeOver(std::string holder) {
   co_await LookAtStore();
   courier_.Start(leases_.token());
   desk_.Start(leases_.token());
+  ssh_config_.Start();
   co_return base::Ok();
 }
 
@@ -267,7 +275,7 @@ base::Task<base::Status> Controller::Impl::Run() {
 
 bool Controller::Impl::AllQuiet() const {
   return !book_.Busy() && desk_.Quiet() && watch_.Quiet() && effects_.Quiet(ports_.clock->Now()) &&
-         courier_.Quiet(ports_.clock->Now());
+         courier_.Quiet(ports_.clock->Now()) && ssh_config_.Quiet();
 }
 
 base::Task<base::Status> Controller::Impl::Tick(base::Duration bound) {

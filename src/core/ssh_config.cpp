@@ -14,6 +14,7 @@ namespace {
 constexpr const char* kHead =
     "# Written by jobman, and written anew when its jobs' hosts change: see jobman ssh-config.\n"
     "# jobman-12 is host 0 of job 12, jobman-12-w3 its host 3.\n";
+constexpr const char* kPrefix = "jobman-";
 constexpr std::size_t kLongestReason = 200;
 
 bool IsDigit(char c) {
@@ -28,7 +29,17 @@ bool CanBeNamed(std::string_view name) {
 }
 
 std::string HostName(std::string_view job, int host) {
-  return fmt::format("jobman-{}-w{}", job, host);
+  return fmt::format("{}{}-w{}", kPrefix, job, host);
+}
+
+std::vector<std::string> NamesOf(const SshJob& job, int host, bool named) {
+  const std::string number = std::to_string(job.id.value);
+  std::vector<std::string> names;
+  if (host == 0) names.push_back(kPrefix + number);
+  names.push_back(HostName(number, host));
+  if (named && host == 0) names.push_back(kPrefix + job.name);
+  if (named) names.push_back(HostName(job.name, host));
+  return names;
 }
 
 /// A comment: one line, whatever the text is.
@@ -174,14 +185,10 @@ void Writer::Add(const SshJob& job, bool named, int jobs_to_come) {
       out_.config += LeftOut(HostName(number, host.number), checked.error().message);
       continue;
     }
-    std::vector<std::string> own = {HostName(number, host.number)};
-    if (named) own.push_back(HostName(job.name, host.number));
-    if (host.number == 0) own.insert(own.begin(), "jobman-" + number);
-    if (host.number == 0 && named) own.push_back("jobman-" + job.name);
+    std::vector<std::string> own = NamesOf(job, host.number, named);
     // The pattern of the job's block has the others.
-    const std::string by_number = "jobman-" + number;
     for (const std::string& name : own) {
-      if (name != by_number && !name.starts_with(by_number + "-w")) more_names.push_back(name);
+      if (!name.starts_with(kPrefix + number)) more_names.push_back(name);
     }
     out_.config += HostBlock(job, host, *common, own);
     out_.names[job.id][host.number] = std::move(own);

@@ -46,6 +46,11 @@ struct StatePaths {
   Path TaskLogPath(std::int64_t queue, std::string_view task, TaskRunName run, int host) const;
   /// The run whose folder has this name, "run_001_job000042"; empty for any other name.
   static std::optional<TaskRunName> TaskRunOfDir(std::string_view name);
+  /// ssh_config(5) with a name for each host, for an Include line of the user's own.
+  Path SshConfig() const;
+  /// The pinned keys of these hosts, and beside it those that the OpenSSH client saw first.
+  Path SshKnownHosts() const;
+  Path SshSeenHosts() const;
   /// The controller's own log, when it runs in the background.
   Path ControllerLog() const;
   /// Unix datagram socket that wakes the controller. The kernel refuses paths longer than 107

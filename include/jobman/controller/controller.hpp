@@ -56,6 +56,8 @@ struct Options {
   base::Duration unreachable_limit = kUnreachableLimit;
   /// Run() returns when no job needed care for this long; without a value it never does.
   std::optional<base::Duration> idle_exit = {};
+  /// Whether the names of hosts for OpenSSH are kept up to date (StatePaths::SshConfig()).
+  bool ssh_config = false;
 };
 
 /// The one loop: observes the cloud and the hosts, lets core::Reconcile decide, records, acts.

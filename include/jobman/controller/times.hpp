@@ -90,6 +90,13 @@ static_assert(core::kPoll < kUnreachableLimit,
 static_assert(kShortestWatch < kCatchUp && kCatchUp < kLongestWatch,
               "the watchdog waits until a host that came back has caught up");
 
+/// Changes of hosts wait for each other this long, to share one writing of ssh_config.
+inline constexpr base::Duration kGatherSshConfig = std::chrono::milliseconds{300};
+/// How often keys are looked for that ssh_config lacks: the first wait, doubled up to the longest.
+inline constexpr base::Duration kFirstLookAtKeys = std::chrono::seconds{2};
+inline constexpr base::Duration kLongestLookAtKeys = std::chrono::minutes{1};
+static_assert(kGatherSshConfig < kFirstLookAtKeys && kFirstLookAtKeys < kLongestLookAtKeys);
+
 // The hooks.
 
 /// Waits between tries to tell a hook: the first, doubled up to the longest.

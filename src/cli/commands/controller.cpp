@@ -52,6 +52,7 @@ base::Result<int> RunController(App& app, const RunOptions& options) {
   settings.policy.provisioning_limit = std::chrono::seconds{options.provisioning_limit_seconds};
   settings.unreachable_limit = std::chrono::seconds{options.host_limit_seconds};
   settings.lease_time = std::chrono::seconds{options.lease_seconds};
+  settings.ssh_config = true;
   if (options.background) settings.idle_exit = kIdleExit;
   controller::Controller controller(loop, adapters.Get(), settings);
   asio::signal_set signals(loop, SIGINT, SIGTERM);
@@ -73,7 +74,8 @@ base::Result<int> RunTick(App& app, int bound_seconds) {
   ssh::RaiseFileLimit();
   asio::io_context loop;
   ControllerAdapters adapters(loop, context.paths, context.stores);
-  controller::Controller controller(loop, adapters.Get(), {.paths = context.paths});
+  const controller::Options settings{.paths = context.paths, .ssh_config = true};
+  controller::Controller controller(loop, adapters.Get(), settings);
   const base::Status ended =
       base::RunTask(loop, controller.Tick(std::chrono::seconds{bound_seconds}));
   if (!ended.ok()) return ended.error();

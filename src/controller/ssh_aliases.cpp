@@ -1,0 +1,102 @@
+#include "jobman/controller/ssh_aliases.hpp"
+
+#include <algorithm>
+#include <filesystem>
+
+#include "jobman/base/files.hpp"
+#include "jobman/base/strings.hpp"
+#include "jobman/controller/host_target.hpp"
+
+namespace jobman::controller {
+namespace {
+
+/// How many keys are read in a row, which takes some 100 us, before others have a turn.
+constexpr std::size_t kKeysInARow = 16;
+/// Of the keys that the OpenSSH client saw itself.
+constexpr std::size_t kMostSeen = std::size_t{16} << 20;
+
+bool Exists(const std::string& path) {
+  std::error_code ignored;
+  return std::filesystem::exists(path, ignored);
+}
+
+/// Drops lines of machines that are not among `wanted`.
+base::Status ForgetSeen(const base::Path& file, const std::vector<std::string>& wanted) {
+  if (!Exists(file.string())) return base::Ok();
+  // What is longer was not written by logging in.
+  const auto text = base::ReadRegularFile(file, kMostSeen);
+  const std::set<std::string> names(wanted.begin(), wanted.end());
+  std::string kept;
+  for (const std::string& line : base::Split(text.ok() ? *text : "", '\n')) {
+    if (names.contains(line.substr(0, line.find(' ')))) kept += line + "\n";
+  }
+  return text.ok() && kept == *text ? base::Ok() : base::WriteFileAtomic(file, kept);
+}
+
+}  // namespace
+
+std::optional<core::SshJob> SshJobOf(const core::Job& job, int default_port) {
+  if (!job.slice || !core::IsHeld(*job.slice)) return std::nullopt;
+  core::SshJob made{.id = job.id, .name = job.name};
+  const int hosts = static_cast<int>(job.slice->hosts.size());
+  for (int host = 0; host < hosts; ++host) {
+    const ports::HostTarget target = TargetOf(job, host, default_port);
+    if (host == 0) {
+      made.user = target.user;
+      made.port = target.port;
+      made.private_key = target.private_key;
+      made.strict = target.strict;
+      made.forward_agent = target.forward_agent;
+      made.proxy_jump = target.proxy_jump;
+      made.proxy_command = target.proxy_command;
+    }
+    made.hosts.push_back({.number = host, .address = target.address, .identity = target.identity});
+  }
+  return made;
+}
+
+base::Task<base::Status> FindPinnedKeys(ports::HostKeyStore* keys,
+                                        std::shared_ptr<core::SshJob> job, bool all) {
+  std::size_t read = 0;
+  for (std::size_t at = 0; at < job->hosts.size(); ++at) {
+    if (job->hosts[at].key && !all) continue;
+    JM_CO_ASSIGN_OR_RETURN(auto key, co_await keys->PinnedKey(job->hosts[at].identity));
+    job->hosts[at].key = std::move(key);
+    if (++read % kKeysInARow == 0) co_await base::Yield();
+  }
+  co_return base::Ok();
+}
+
+base::Task<base::Result<std::vector<core::Job>>> JobsWithHosts(ports::JobStore* jobs,
+                                                               std::set<core::JobId> but) {
+  ports::JobFilter all;
+  JM_CO_ASSIGN_OR_RETURN(const auto rows, co_await jobs->List(std::move(all)));
+  std::vector<core::Job> found;
+  for (const ports::JobSummary& row : rows) {
+    if (row.host0.empty() || but.contains(row.id)) continue;
+    auto job = co_await jobs->Get(row.id);
+    if (job.ok()) found.push_back(*std::move(job));
+    co_await base::Yield();
+  }
+  std::sort(found.begin(), found.end(),
+            [](const core::Job& one, const core::Job& other) { return one.id < other.id; });
+  co_return found;
+}
+
+core::SshConfig SshConfigOf(const base::StatePaths& paths, std::vector<core::SshJob> jobs) {
+  for (core::SshJob& job : jobs) {
+    if (!Exists(job.private_key)) job.private_key.clear();
+  }
+  const core::SshFiles files{.known_hosts = paths.SshKnownHosts().string(),
+                             .seen_hosts = paths.SshSeenHosts().string()};
+  return core::SshConfigFor(jobs, files);
+}
+
+base::Status WriteSshConfig(const base::StatePaths& paths, const core::SshConfig& config) {
+  // First: no name is there before its key.
+  JM_TRY(base::WriteFileAtomic(paths.SshKnownHosts(), config.known_hosts));
+  JM_TRY(base::WriteFileAtomic(paths.SshConfig(), config.config));
+  return ForgetSeen(paths.SshSeenHosts(), config.unknown);
+}
+
+}  // namespace jobman::controller

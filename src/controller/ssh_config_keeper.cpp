@@ -1,0 +1,182 @@
+#include "controller/ssh_config_keeper.hpp"
+
+#include <algorithm>
+#include <asio/redirect_error.hpp>
+#include <asio/use_awaitable.hpp>
+#include <utility>
+
+#include "jobman/base/log.hpp"
+#include "jobman/base/off_loop.hpp"
+#include "jobman/controller/ssh_aliases.hpp"
+#include "jobman/controller/times.hpp"
+#include "jobman/core/ssh_way.hpp"
+
+namespace jobman::controller {
+namespace {
+
+/// What is known of machines that are the same.
+void KeepWhatIsKnown(const core::SshJob& before, core::SshJob& now) {
+  for (std::size_t at = 0; at < std::min(before.hosts.size(), now.hosts.size()); ++at) {
+    if (before.hosts[at].identity != now.hosts[at].identity) continue;
+    now.hosts[at].key = before.hosts[at].key;
+    now.hosts[at].vm_name = before.hosts[at].vm_name;
+  }
+}
+
+bool LacksKeys(const core::SshJob& job) {
+  return std::any_of(job.hosts.begin(), job.hosts.end(),
+                     [](const core::SshHost& host) { return !host.key; });
+}
+
+}  // namespace
+
+/// Of a writing, which runs in a thread that may outlive everybody else.
+struct SshConfigKeeper::Written {
+  base::StatePaths paths = {};
+  std::vector<core::SshJob> jobs = {};
+  std::shared_ptr<const core::SshConfig> before = {};
+  std::shared_ptr<const core::SshConfig> now = {};
+  base::Status status = base::Ok();
+
+  void Work() {
+    now = std::make_shared<const core::SshConfig>(SshConfigOf(paths, std::move(jobs)));
+    const bool same =
+        before && before->config == now->config && before->known_hosts == now->known_hosts;
+    if (!same) status = WriteSshConfig(paths, *now);
+  }
+};
+
+SshConfigKeeper::SshConfigKeeper(asio::io_context& loop, const Ports& ports, const Options& options,
+                                 Clouds& clouds, std::function<bool()> may_write)
+    : loop_(loop),
+      ports_(ports),
+      options_(options),
+      vms_(ports, clouds),
+      may_write_(std::move(may_write)),
+      wake_(loop) {}
+
+void SshConfigKeeper::Start() {
+  if (!options_.ssh_config || started_) return;
+  started_ = true;
+  Changed();
+  base::Spawn(loop_.get_executor(), scope_, Loop(this));
+}
+
+bool SshConfigKeeper::Quiet() const {
+  return !started_ || (!changed_ && !working_);
+}
+
+void SshConfigKeeper::Changed() {
+  changed_ = true;
+  next_look_ = kFirstLookAtKeys;
+  wake_.cancel();
+}
+
+void SshConfigKeeper::Take(const core::Job& job) {
+  if (!options_.ssh_config) return;
+  if (!held_read_) heard_of_.insert(job.id);
+  auto made = SshJobOf(job, ports_.ssh_port(job.spec.cloud));
+  if (!made) {
+    if (jobs_.erase(job.id) > 0) Changed();
+    return;
+  }
+  EntryPtr& known = jobs_[job.id];
+  if (known) KeepWhatIsKnown(*known->hosts, *made);
+  const std::string state(core::StateName(job.state));
+  if (known && known->state == state && *known->hosts == *made) return;
+  known = std::make_shared<Entry>();
+  if (core::NamesVm(made->proxy_command)) known->names_vms = std::make_shared<core::Job>(job);
+  known->hosts = std::make_shared<core::SshJob>(*std::move(made));
+  known->state = state;
+  Changed();
+}
+
+void SshConfigKeeper::Forget(core::JobId id) {
+  if (!held_read_) heard_of_.insert(id);
+  if (jobs_.erase(id) > 0) Changed();
+}
+
+base::Task<void> SshConfigKeeper::Loop(SshConfigKeeper* self) {
+  while (true) {
+    co_await self->WaitForChange();
+    self->working_ = true;
+    co_await base::Sleep(kGatherSshConfig);
+    self->changed_ = false;
+    self->incomplete_ = false;
+    const auto read = co_await self->ReadHeld();
+    if (!read.ok()) self->incomplete_ = true;  // nothing is taken away before that is known
+    if (read.ok()) co_await self->FindKeys();
+    if (read.ok()) co_await self->Write();
+    self->working_ = false;
+  }
+}
+
+/// Of hosts without a key, until they have one: less and less often.
+base::Task<void> SshConfigKeeper::WaitForChange() {
+  if (changed_) co_return;
+  wake_.expires_at(asio::steady_timer::time_point::max());
+  if (incomplete_) {
+    wake_.expires_after(next_look_);
+    next_look_ = std::min(2 * next_look_, kLongestLookAtKeys);
+  }
+  std::error_code woken;
+  co_await wake_.async_wait(asio::redirect_error(asio::use_awaitable, woken));
+  co_await base::EndIfCancelled();
+}
+
+/// The book has the active jobs; others may hold a slice, too.
+base::Task<base::Status> SshConfigKeeper::ReadHeld() {
+  if (held_read_) co_return base::Ok();
+  JM_CO_ASSIGN_OR_RETURN(const auto held, co_await JobsWithHosts(ports_.stores.jobs, heard_of_));
+  for (const core::Job& job : held) {
+    if (!heard_of_.contains(job.id)) Take(job);
+  }
+  held_read_ = true;
+  heard_of_.clear();
+  changed_ = false;
+  co_return base::Ok();
+}
+
+base::Task<void> SshConfigKeeper::FindKeys() {
+  const auto jobs = jobs_;  // they may change during a wait
+  for (const auto& [id, entry] : jobs) {
+    const bool all = !std::exchange(entry->read, true);
+    if (!all && !LacksKeys(*entry->hosts) && !entry->names_vms) continue;
+    const auto found = co_await FindPinnedKeys(ports_.stores.host_keys, entry->hosts, all);
+    if (!found.ok()) entry->read = false;
+    if (entry->names_vms) co_await FindNames(entry);
+    incomplete_ = incomplete_ || !found.ok() || LacksKeys(*entry->hosts);
+  }
+}
+
+base::Task<void> SshConfigKeeper::FindNames(EntryPtr entry) {
+  for (core::SshHost& host : entry->hosts->hosts) {
+    if (!host.vm_name.empty()) continue;
+    const core::HostPosition position = core::PositionOf(*entry->names_vms->slice, host.number);
+    std::string name = co_await vms_.Of(entry->names_vms, position);
+    incomplete_ = incomplete_ || name.empty();
+    host.vm_name = std::move(name);
+  }
+}
+
+base::Task<void> SshConfigKeeper::Write() {
+  if (!may_write_()) co_return;
+  const auto work = std::make_shared<Written>();
+  work->paths = options_.paths;
+  work->before = written_;
+  for (const auto& [id, entry] : jobs_) work->jobs.push_back(*entry->hosts);
+  std::function<void()> write = [work] { work->Work(); };
+  base::Status ended = co_await base::RunAndLeave(std::move(write));
+  if (ended.ok()) ended = work->status;
+  if (ended.ok()) {
+    written_ = work->now;
+    trouble_.clear();
+    co_return;
+  }
+  incomplete_ = true;
+  if (std::exchange(trouble_, ended.error().ToString()) == ended.error().ToString()) co_return;
+  base::Log(base::LogLevel::kWarn, "ssh", "the names of hosts for OpenSSH are not up to date: {}",
+            trouble_);
+}
+
+}  // namespace jobman::controller
