@@ -35,6 +35,7 @@ std::span<const Command> Commands() {
       Command{"exec", AddExec},
       Command{"top", AddTop},
       Command{"ssh", AddSsh},
+      Command{"ssh-config", AddSshConfig},
       Command{"cp", AddCp},
       Command{"forward", AddForward},
       Command{"keys", AddKeys},

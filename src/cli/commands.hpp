@@ -63,6 +63,7 @@ void AddRun(CLI::App& root, Invocation& chosen);
 void AddService(CLI::App& controller, Invocation& chosen);
 void AddShow(CLI::App& root, Invocation& chosen);
 void AddSsh(CLI::App& root, Invocation& chosen);
+void AddSshConfig(CLI::App& root, Invocation& chosen);
 void AddStatus(CLI::App& root, Invocation& chosen);
 void AddStorage(CLI::App& root, Invocation& chosen);
 void AddStore(CLI::App& root, Invocation& chosen);

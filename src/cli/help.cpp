@@ -98,6 +98,10 @@ constexpr std::array kExamples = {
              "jobman top 42 --watch --every 2s\n"
              "jobman top 42 -w 0,3-7 -o wide --sort duty"},
     Examples{"ssh", "jobman ssh 42\njobman ssh 42 -w 3"},
+    Examples{"ssh-config",
+             "jobman ssh-config install\n"
+             "ssh jobman-42-w3\n"
+             "jobman ssh-config 42"},
     Examples{"cp",
              "jobman cp data 42:\n"
              "jobman cp 42:out.txt .\n"

@@ -15,14 +15,14 @@ constexpr std::size_t kKeysInARow = 16;
 /// Of the keys that the OpenSSH client saw itself.
 constexpr std::size_t kMostSeen = std::size_t{16} << 20;
 
-bool Exists(const std::string& path) {
+bool IsOnDisk(const std::string& path) {
   std::error_code ignored;
   return std::filesystem::exists(path, ignored);
 }
 
 /// Drops lines of machines that are not among `wanted`.
 base::Status ForgetSeen(const base::Path& file, const std::vector<std::string>& wanted) {
-  if (!Exists(file.string())) return base::Ok();
+  if (!IsOnDisk(file.string())) return base::Ok();
   // What is longer was not written by logging in.
   const auto text = base::ReadRegularFile(file, kMostSeen);
   const std::set<std::string> names(wanted.begin(), wanted.end());
@@ -83,13 +83,14 @@ base::Task<base::Result<std::vector<core::Job>>> JobsWithHosts(ports::JobStore* 
   co_return found;
 }
 
-core::SshConfig SshConfigOf(const base::StatePaths& paths, std::vector<core::SshJob> jobs) {
+core::SshConfig SshConfigOf(const base::StatePaths& paths, std::vector<core::SshJob> jobs,
+                            std::optional<core::JobId> only) {
   for (core::SshJob& job : jobs) {
-    if (!Exists(job.private_key)) job.private_key.clear();
+    if (!IsOnDisk(job.private_key)) job.private_key.clear();
   }
   const core::SshFiles files{.known_hosts = paths.SshKnownHosts().string(),
                              .seen_hosts = paths.SshSeenHosts().string()};
-  return core::SshConfigFor(jobs, files);
+  return core::SshConfigFor(jobs, files, only);
 }
 
 base::Status WriteSshConfig(const base::StatePaths& paths, const core::SshConfig& config) {

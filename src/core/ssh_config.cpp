@@ -11,10 +11,10 @@
 namespace jobman::core {
 namespace {
 
-constexpr const char* kHead =
+constexpr const char* kFileHead =
     "# Written by jobman, and written anew when its jobs' hosts change: see jobman ssh-config.\n"
     "# jobman-12 is host 0 of job 12, jobman-12-w3 its host 3.\n";
-constexpr const char* kPrefix = "jobman-";
+constexpr const char* kNamePrefix = "jobman-";
 constexpr std::size_t kLongestReason = 200;
 
 bool IsDigit(char c) {
@@ -29,15 +29,15 @@ bool CanBeNamed(std::string_view name) {
 }
 
 std::string HostName(std::string_view job, int host) {
-  return fmt::format("{}{}-w{}", kPrefix, job, host);
+  return fmt::format("{}{}-w{}", kNamePrefix, job, host);
 }
 
 std::vector<std::string> NamesOf(const SshJob& job, int host, bool named) {
   const std::string number = std::to_string(job.id.value);
   std::vector<std::string> names;
-  if (host == 0) names.push_back(kPrefix + number);
+  if (host == 0) names.push_back(kNamePrefix + number);
   names.push_back(HostName(number, host));
-  if (named && host == 0) names.push_back(kPrefix + job.name);
+  if (named && host == 0) names.push_back(kNamePrefix + job.name);
   if (named) names.push_back(HostName(job.name, host));
   return names;
 }
@@ -188,7 +188,7 @@ void Writer::Add(const SshJob& job, bool named, int jobs_to_come) {
     std::vector<std::string> own = NamesOf(job, host.number, named);
     // The pattern of the job's block has the others.
     for (const std::string& name : own) {
-      if (!name.starts_with(kPrefix + number)) more_names.push_back(name);
+      if (!name.starts_with(kNamePrefix + number)) more_names.push_back(name);
     }
     out_.config += HostBlock(job, host, *common, own);
     out_.names[job.id][host.number] = std::move(own);
@@ -199,13 +199,15 @@ void Writer::Add(const SshJob& job, bool named, int jobs_to_come) {
 
 }  // namespace
 
-SshConfig SshConfigFor(const std::vector<SshJob>& jobs, const SshFiles& files, int most_hosts) {
+SshConfig SshConfigFor(const std::vector<SshJob>& jobs, const SshFiles& files,
+                       std::optional<JobId> only, int most_hosts) {
   std::map<std::string, int> with_name;
   for (const SshJob& job : jobs) ++with_name[job.name];
-  SshConfig config{.config = std::string(kHead) + "\n"};
+  SshConfig config{.config = std::string(kFileHead) + "\n"};
   Writer writer(config, files, most_hosts);
-  int to_come = static_cast<int>(jobs.size());
+  int to_come = only ? 1 : static_cast<int>(jobs.size());
   for (const SshJob& job : jobs) {
+    if (only && *only != job.id) continue;
     --to_come;  // a name for host 0 of each is kept free
     writer.Add(job, with_name[job.name] == 1 && CanBeNamed(job.name), to_come);
   }

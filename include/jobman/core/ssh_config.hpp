@@ -52,16 +52,17 @@ struct SshConfig {
 };
 
 /// How many hosts have names at most. The OpenSSH client reads the whole file at each start: with
-/// this many it is 3.5 MB, which cost OpenSSH 9.2 40 ms of CPU. Of jobs for which there is no more room,
-/// only host 0 has a name.
+/// this many it is 3.5 MB, which cost OpenSSH 9.2 40 ms of CPU. Of jobs for which there is no more
+/// room, only host 0 has a name.
 inline constexpr int kMostSshHosts = 20'000;
 
 /// The configuration for these jobs. `jobman-12` is host 0 of job 12, `jobman-12-w3` its host 3; if
 /// no other of the jobs has its name, and no job's number could be meant, also `jobman-NAME` and
 /// `jobman-NAME-w3`. The name under which the OpenSSH client looks for a key is that of the
 /// machine, so another machine at the same name or address is nobody whose key has changed. A host
-/// or a job with something that cannot be written is left out, which a comment says.
+/// or a job with something that cannot be written is left out, which a comment says. `only`: what
+/// it says of this job alone.
 SshConfig SshConfigFor(const std::vector<SshJob>& jobs, const SshFiles& files,
-                       int most_hosts = kMostSshHosts);
+                       std::optional<JobId> only = {}, int most_hosts = kMostSshHosts);
 
 }  // namespace jobman::core
