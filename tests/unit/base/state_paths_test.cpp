@@ -13,6 +13,13 @@ TEST(StatePaths, LogsLieByJobAttemptStageAndHost) {
   EXPECT_EQ(paths.JobDir(1'234'567), "/s/jobs/1234567");
 }
 
+TEST(StatePaths, FilesOfTheOpenSshClientLieSideBySide) {
+  const StatePaths paths{.home = "/s"};
+  EXPECT_EQ(paths.SshConfig(), "/s/ssh_config");
+  EXPECT_EQ(paths.SshKnownHosts(), "/s/ssh_known_hosts");
+  EXPECT_EQ(paths.SshSeenHosts(), "/s/ssh_known_hosts.seen");
+}
+
 TEST(StatePaths, NamesOfAttemptsAndLogsAreReadBack) {
   const StatePaths paths{.home = "/s"};
   EXPECT_EQ(StatePaths::AttemptOfDir(paths.AttemptDir(42, 12).filename().string()), 12);

@@ -51,6 +51,33 @@ TEST(SshWay, JumpHostsAreRead) {
   EXPECT_EQ((*jumps)[3].user, "eve");
 }
 
+TEST(SshWay, AnIdentityBecomesOneWord) {
+  EXPECT_EQ(HostKeyAlias("8123/3"), "jobman-8123-3");
+  EXPECT_EQ(HostKeyAlias("a b\n*,c/0"), "jobman-a-b---c-0");
+}
+
+TEST(SshWay, AnAddressIsNeitherAnOptionNorAPattern) {
+  for (const std::string address : {"10.0.0.1", "fe80::1", "t1v-n-0-w-1.c.p.internal"})
+    EXPECT_TRUE(IsHostAddress(address)) << address;
+  for (const std::string other : {"", "-oX", "a b", "a\n", "*", "$(x)", "a%b", "a@b"})
+    EXPECT_FALSE(IsHostAddress(other)) << other;
+}
+
+TEST(SshWay, APathIsQuotedOrRefused) {
+  EXPECT_EQ(SshConfigPath("/a b/50%").value(), "\"/a b/50%%\"");
+  for (const std::string path : {"/a\"b", "/a\\b", "/a\nb", "/${HOME}/a"})
+    EXPECT_FALSE(SshConfigPath(path).ok()) << path;
+}
+
+TEST(SshWay, EachHopIsTheProxyOfTheNext) {
+  EXPECT_EQ(JumpCommand({}), "");
+  EXPECT_EQ(JumpCommand(*ParseJumpHosts("ada@one:2222")),
+            "ssh -o BatchMode=yes -p 2222 -W '[%h]:%p' -- ada@one");
+  const std::string two = JumpCommand(*ParseJumpHosts("one,two"));
+  EXPECT_THAT(two, HasSubstr("[%%h]:%%p")) << "for the client of the second hop";
+  EXPECT_TRUE(two.ends_with("-W '[%h]:%p' -- two")) << two;
+}
+
 TEST(SshWay, APlainWordSaysNothingToAShell) {
   for (const std::string word : {"ada", "sa_117", "ada_lab.example-org", "A"})
     EXPECT_TRUE(IsPlainWord(word)) << word;
