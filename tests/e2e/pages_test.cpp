@@ -48,6 +48,9 @@ const std::vector<Step> kSteps = {
      "raw"},
     {"top", "jobman top train"},
     {"ssh", "jobman ssh train -w 1 pwd"},
+    {"ssh-config",
+     "jobman ssh-config train -q\njobman ssh-config install --file my_config --yes\n"
+     "ssh -F my_config jobman-train-w1 pwd"},
     {"cp", "echo 0.1 >rate.txt\njobman cp rate.txt train:\njobman cp train:rate.txt copy.txt -w 1"},
     {"forward",
      "jobman forward train 16006:6006\n"

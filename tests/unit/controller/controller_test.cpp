@@ -102,6 +102,7 @@ class ControllerTest : public testing::Test {
   void StartController(Ports ports) {
     Options options{.paths = paths_, .hot_poll = std::chrono::milliseconds{5}};
     options.idle_exit = idle_exit_;
+    options.ssh_config = ssh_config_;
     options.policy.poll = std::chrono::milliseconds{50};
     options.policy.vanish_grace = std::chrono::milliseconds{100};
     options.policy.late_watch = std::chrono::seconds{1};
@@ -188,6 +189,7 @@ class ControllerTest : public testing::Test {
   test::FakeClock clock_;
   WorldsClock worlds_clock_{clock_};
   std::optional<base::Duration> idle_exit_ = {};
+  bool ssh_config_ = false;
   std::shared_ptr<test::FakeSliceApi> api_;
   test::LocalShell shell_;
   test::StoreInMemory store_;
@@ -244,6 +246,22 @@ TEST_F(ControllerTest, APreemptedSliceIsDeletedAndReplaced) {
       store_.SetWish(job.id, core::Wish::kDelete, core::SetupWish::kAsNeeded, clock_.Now()).ok());
   ASSERT_TRUE(Reaches(job.id, "DELETED"));
   EXPECT_TRUE(api_->Leftovers().empty());
+}
+
+TEST_F(ControllerTest, NamesForOpenSshComeAndGoWithTheSlice) {
+  StopController();
+  ssh_config_ = true;
+  StartController();
+  const auto named = [this] {
+    return base::Contains(base::ReadFile(paths_.SshConfig()).value_or(""), "Host jobman-1 ");
+  };
+  const Job job = Submit(Spec("exec sleep 600"));
+  ASSERT_TRUE(Reaches(job.id, "RUNNING"));
+  EXPECT_TRUE(Until(named));
+  ASSERT_TRUE(
+      store_.SetWish(job.id, core::Wish::kDelete, core::SetupWish::kAsNeeded, clock_.Now()).ok());
+  ASSERT_TRUE(Reaches(job.id, "DELETED"));
+  EXPECT_TRUE(Until([&] { return !named(); }));
 }
 
 TEST_F(ControllerTest, ANewControllerSeesTheQueuedResourcesOfAZoneWhoseFirstJobHasNone) {
