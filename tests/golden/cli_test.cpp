@@ -301,6 +301,10 @@ TEST_F(CliGolden, ListShowsWhatIsHeldAndWhatAllHaveInCommon) {
          {{"list", "-o", "name", "--name", "*-1"}, {"list", "-o", "wide", "--name", "*-1*"}});
 }
 
+TEST_F(CliGolden, NamesForOpenSsh) {
+  Expect("ssh_config", {{"ssh-config", "1"}, {"ssh-config", "-q"}, {"ssh-config", "eval"}});
+}
+
 TEST_F(CliGolden, ListIsAsciiWithoutUtf8) {
   world_.around.locale = "C";
   world_.around.columns = "100";
