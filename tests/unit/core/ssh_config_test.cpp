@@ -170,7 +170,7 @@ TEST(SshConfig, TheWayIsThatOfTheJob) {
   job.proxy_jump = "ada@one:2222,two";
   EXPECT_THAT(ConfigOf(job),
               AllOf(HasSubstr("  ForwardAgent yes\n"), HasSubstr("  ProxyUseFdpass no\n"),
-                    HasSubstr("  ProxyCommand ssh -o BatchMode=yes -o 'ProxyCommand=ssh "),
+                    HasSubstr("  ProxyCommand ssh -o 'BatchMode=yes' -o 'ProxyCommand=ssh "),
                     HasSubstr(" -W '[%h]:%p' -- two\n"), HasSubstr("[%%h]:%%p")));
   job.proxy_jump.clear();
   job.proxy_command = " relay %h %p '50%%' \n";

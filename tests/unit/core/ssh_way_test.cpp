@@ -72,7 +72,7 @@ TEST(SshWay, APathIsQuotedOrRefused) {
 TEST(SshWay, EachHopIsTheProxyOfTheNext) {
   EXPECT_EQ(JumpCommand({}), "");
   EXPECT_EQ(JumpCommand(*ParseJumpHosts("ada@one:2222")),
-            "ssh -o BatchMode=yes -p 2222 -W '[%h]:%p' -- ada@one");
+            "ssh -o 'BatchMode=yes' -p 2222 -W '[%h]:%p' -- ada@one");
   const std::string two = JumpCommand(*ParseJumpHosts("one,two"));
   EXPECT_THAT(two, HasSubstr("[%%h]:%%p")) << "for the client of the second hop";
   EXPECT_TRUE(two.ends_with("-W '[%h]:%p' -- two")) << two;
