@@ -16,6 +16,8 @@ constexpr const char* kFileHead =
     "# jobman-12 is host 0 of job 12, jobman-12-w3 its host 3.\n";
 constexpr const char* kNamePrefix = "jobman-";
 constexpr std::size_t kLongestReason = 200;
+/// Old clients refuse a longer one than 4 KiB.
+constexpr std::size_t kLongestLine = 3000;
 
 bool IsDigit(char c) {
   return c >= '0' && c <= '9';
@@ -148,24 +150,31 @@ std::string Writer::HostBlock(const SshJob& job, const SshHost& host, const Comm
 }
 
 /// The first value that the client finds is the one it takes, so this block comes after those of
-/// the hosts.
+/// the hosts. It is repeated for names that its first line cannot hold.
 std::string Writer::JobBlock(const SshJob& job, const Common& common,
                              const std::vector<std::string>& more_names) {
-  std::string text = fmt::format("Host jobman-{0} jobman-{0}-w*", job.id.value);
-  for (const std::string& name : more_names) text += " " + name;
-  text += fmt::format("\n  User {}\n  Port {}\n", job.user, job.port);
-  if (!common.key.empty()) text += "  IdentityFile " + common.key + "\n  IdentitiesOnly yes\n";
-  text += "  UserKnownHostsFile " + common.known_hosts + "\n";
-  text +=
+  std::string options = fmt::format("  User {}\n  Port {}\n", job.user, job.port);
+  if (!common.key.empty()) options += "  IdentityFile " + common.key + "\n  IdentitiesOnly yes\n";
+  options += "  UserKnownHostsFile " + common.known_hosts + "\n";
+  options +=
       "  GlobalKnownHostsFile /dev/null\n"
       "  StrictHostKeyChecking yes\n"
       "  CheckHostIP no\n"
       "  HashKnownHosts no\n"
       "  UpdateHostKeys no\n";
-  if (job.forward_agent) text += "  ForwardAgent yes\n";
-  if (!common.proxy.empty()) text += "  ProxyCommand " + common.proxy + "\n";
-  if (!job.proxy_jump.empty() || !job.proxy_command.empty()) text += "  ProxyUseFdpass no\n";
-  return text + "\n";
+  if (job.forward_agent) options += "  ForwardAgent yes\n";
+  if (!common.proxy.empty()) options += "  ProxyCommand " + common.proxy + "\n";
+  if (!job.proxy_jump.empty() || !job.proxy_command.empty()) options += "  ProxyUseFdpass no\n";
+  std::string text;
+  std::string head = fmt::format("Host {0}{1} {0}{1}-w*", kNamePrefix, job.id.value);
+  for (const std::string& name : more_names) {
+    if (head.size() + name.size() > kLongestLine) {
+      text += head + "\n" + options;
+      head = "Host";
+    }
+    head += " " + name;
+  }
+  return text + head + "\n" + options + "\n";
 }
 
 void Writer::Add(const SshJob& job, bool named, int jobs_to_come) {

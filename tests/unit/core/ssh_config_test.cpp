@@ -189,6 +189,12 @@ TEST(SshConfig, AProxyThatAsksForTheVmIsWrittenForEachHost) {
   EXPECT_THAT(ConfigOf(job), Not(HasSubstr("\nHost ")));
 }
 
+TEST(SshConfig, NoLineIsTooLongForAnOldClient) {
+  const std::string text = ConfigOf(MakeJob(1, std::string(100, 'n'), 1024));
+  for (const std::string& line : base::Split(text, '\n')) ASSERT_LT(line.size(), 4000u);
+  EXPECT_THAT(text, HasSubstr(std::string(100, 'n') + "-w1023\n  User ada\n"));
+}
+
 TEST(SshConfig, OfTooManyHostsHostZeroOfEachJobStays) {
   const std::vector<SshJob> jobs = {MakeJob(1, "a", 4), MakeJob(2, "b", 4), MakeJob(3, "c", 1)};
   const SshConfig made = SshConfigFor(jobs, kFiles, {}, /*most_hosts=*/6);
