@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <asio/redirect_error.hpp>
 #include <asio/use_awaitable.hpp>
+#include <filesystem>
 #include <utility>
 
 #include "jobman/base/log.hpp"
@@ -42,7 +43,10 @@ struct SshConfigKeeper::Written {
     now = std::make_shared<const core::SshConfig>(SshConfigOf(paths, std::move(jobs)));
     const bool same =
         before && before->config == now->config && before->known_hosts == now->known_hosts;
-    if (!same) status = WriteSshConfig(paths, *now);
+    std::error_code ignored;
+    const bool needless =
+        now->names.empty() && !std::filesystem::exists(paths.SshConfig(), ignored);
+    if (!same && !needless) status = WriteSshConfig(paths, *now);
   }
 };
 

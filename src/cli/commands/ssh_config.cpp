@@ -41,8 +41,9 @@ base::Result<int> ShowSshConfig(App& app, const std::string& word) {
     JM_ASSIGN_OR_RETURN(only, context.Await(client::FindJob(context.stores.jobs, word)));
   }
   JM_ASSIGN_OR_RETURN(auto names, context.Await(client::FindHostNames(context, only)));
+  const bool any = !names.config.names.empty();
   app.Show(NamesView(context, std::move(names)));
-  if (!IsThere(context.paths.SshKnownHosts()))
+  if (any && !IsThere(context.paths.SshKnownHosts()))
     app.Say("the keys are not written yet: jobman ssh-config write, or start a controller");
   return kSuccess;
 }

@@ -134,6 +134,12 @@ TEST_F(SshConfigKeeperTest, WhatHasNotChangedIsNotWritten) {
   EXPECT_EQ(Config(), "as it was");
 }
 
+TEST_F(SshConfigKeeperTest, WithoutHostsThereIsNoFile) {
+  keeper_->Start();
+  Settle();
+  EXPECT_EQ(Config(), "(none)");
+}
+
 TEST_F(SshConfigKeeperTest, OnlyTheHolderOfTheLeaseWrites) {
   may_write_ = false;
   keeper_->Start();
