@@ -92,7 +92,8 @@ bool IsHostAddress(std::string_view text) {
 }
 
 std::string HostKeyAlias(std::string_view identity) {
-  std::string alias = "jobman-" + std::string(identity);
+  // The client makes capitals small before it writes the name to a file.
+  std::string alias = "jobman-" + base::ToLower(identity);
   std::replace_if(
       alias.begin(), alias.end(), [](char c) { return !IsNameSign(c); }, '-');
   return alias;

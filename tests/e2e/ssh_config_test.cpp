@@ -123,6 +123,26 @@ TEST_F(SshConfigFile, AnotherKeyThanThePinnedOneIsRefused) {
   EXPECT_EQ(With("ssh", {"jobman-1", "true"}).code, 0);
 }
 
+TEST_F(SshConfigFile, AHostThatJobmanHasNotVisitedIsBelievedOnce) {
+  place_.StartSim({"--delays", "0"});
+  place_.StartController({"--poll", "1"});
+  const std::string file = place_.JobFile("one", 2, "sleep 3600");
+  const Ran ran = place_.Jobman({"create", file, "--set", "command.workers=[0]"});
+  ASSERT_EQ(ran.code, 0) << ran.All();
+  ASSERT_TRUE(place_.Reaches("one", "RUNNING"));
+  ASSERT_TRUE(place_.Until("the names", [&] { return KnownHosts().size() == 1; }));
+  ASSERT_THAT(Config(), HasSubstr("accept-new"));
+  for (int times = 0; times < 2; ++times) EXPECT_EQ(With("ssh", {"jobman-1-w1", "true"}).code, 0);
+  const base::Path seen = place_.home() / "ssh_known_hosts.seen";
+  EXPECT_THAT(base::ReadFile(seen).value_or(""), testing::StartsWith("jobman-"));
+  // Once jobman knows the host, its key alone counts.
+  EXPECT_EQ(place_.Jobman({"exec", "1", "-w", "1", "--", "true"}).code, 0);
+  EXPECT_EQ(place_.Jobman({"ssh-config", "write"}).code, 0);
+  EXPECT_EQ(KnownHosts().size(), 2u);
+  EXPECT_EQ(base::ReadFile(seen).value_or("?"), "");
+  EXPECT_EQ(With("ssh", {"jobman-1-w1", "true"}).code, 0);
+}
+
 TEST_F(SshConfigFile, TheLineOfTheUsersOwnFileIsEnough) {
   Begin();
   const std::string own = (place_.path() / "own config").string();

@@ -53,6 +53,7 @@ TEST(SshWay, JumpHostsAreRead) {
 
 TEST(SshWay, AnIdentityBecomesOneWord) {
   EXPECT_EQ(HostKeyAlias("8123/3"), "jobman-8123-3");
+  EXPECT_EQ(HostKeyAlias("Ab/0"), "jobman-ab-0") << "as the client writes it to a file";
   EXPECT_EQ(HostKeyAlias("a b\n*,c/0"), "jobman-a-b---c-0");
 }
 
