@@ -78,7 +78,7 @@ std::string WhyOf(const JobSummary& job, core::TimePoint now) {
 }
 
 // Member by member: a braced list would copy its values, and there are many rows.
-base::OrderedJson ToJson(const JobSummary& job) {
+base::OrderedJson RowToJson(const JobSummary& job) {
   base::OrderedJson row;
   row["id"] = job.id.value;
   row["name"] = job.name;
@@ -211,7 +211,7 @@ std::string RenderQuiet(const JobList& view) {
 
 base::OrderedJson ToJson(const JobList& view) {
   base::OrderedJson jobs = base::OrderedJson::array();
-  for (const JobSummary& job : view.jobs) jobs.push_back(ToJson(job));
+  for (const JobSummary& job : view.jobs) jobs.push_back(RowToJson(job));
   return {{"jobs", std::move(jobs)}};
 }
 
