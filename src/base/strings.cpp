@@ -137,6 +137,14 @@ std::string FormatRanges(const std::vector<int>& sorted_numbers) {
   return Join(parts, ",");
 }
 
+std::string ShortRanges(const std::vector<int>& sorted_numbers, std::size_t most) {
+  const std::string all = FormatRanges(sorted_numbers);
+  if (all.size() <= most) return all;
+  const std::string rest = fmt::format(",... ({})", sorted_numbers.size());
+  const std::size_t end = all.rfind(',', most > rest.size() ? most - rest.size() : 0);
+  return (end == std::string::npos ? all.substr(0, all.find(',')) : all.substr(0, end)) + rest;
+}
+
 std::string Shorten(std::string_view text, std::size_t most) {
   if (text.size() <= most) return std::string(text);
   while (most > 0 && (static_cast<unsigned char>(text[most]) & 0xC0U) == 0x80U) --most;

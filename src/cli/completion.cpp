@@ -161,7 +161,9 @@ class Offers {
     if (type == "STAGE") AddStages();
     if (type == "KEY=VALUE,...") AddLabels();
     if (option.check_name("--set") || option.check_name("--set-file")) AddAssignments(type);
-    if (option.check_name("--host")) AddHosts(type == "HOSTS");
+    const bool hosts = option.check_name("--host");
+    if (hosts && type == "HOSTS") Add("all");
+    if (hosts || option.check_name("--exclude")) AddHosts(type == "HOSTS");
   }
 
   void AddPositional(const CLI::Option& option) {
@@ -332,7 +334,6 @@ class Offers {
 
   /// The hosts of the job, if it has or had some.
   void AddHosts(bool several) {
-    if (several) Add("all");
     const auto job = JobBefore();
     const auto paths = app_.Paths();
     if (!job || !paths.ok() || (!job->slice && !job->stage)) return;

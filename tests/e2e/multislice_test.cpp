@@ -45,6 +45,9 @@ TEST_P(Multislice, EveryHostKnowsItsSliceAndNothingIsLeft) {
   }
   const Ran names = place_.Jobman({"exec", "pair", "-w", "3", "--", "hostname"});
   EXPECT_THAT(names.out, HasSubstr("pair-000001-a1-1-w-1")) << names.All();
+  const Ran second =
+      place_.Jobman({"exec", "pair", "--slice", "1", "--exclude", "2", "--", "hostname"});
+  EXPECT_EQ(second.out, "host 3 | pair-000001-a1-1-w-1\n") << second.err;
   EXPECT_EQ(place_.Jobman({"delete", "pair", "--wait"}).code, 0);
   EXPECT_THAT(place_.Sim({"status"}).out, Not(HasSubstr("pair-000001")));
 }

@@ -28,6 +28,9 @@ bool GlobMatch(std::string_view pattern, std::string_view text);
 
 /// The compact form: {0,1,2,3,7} -> "0-3,7".
 std::string FormatRanges(const std::vector<int>& sorted_numbers);
+/// The same, unless it is longer than `most` characters: then its beginning and how many numbers
+/// there are, "0,2,4,... (512)".
+std::string ShortRanges(const std::vector<int>& sorted_numbers, std::size_t most);
 
 /// The text, or its first `most` bytes and "..."; never splits a UTF-8 character.
 std::string Shorten(std::string_view text, std::size_t most);

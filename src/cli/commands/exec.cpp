@@ -10,6 +10,7 @@
 #include "cli/exit_code.hpp"
 #include "cli/seconds.hpp"
 #include "cli/views/exec_result.hpp"
+#include "cli/whole_number.hpp"
 #include "jobman/base/shell.hpp"
 #include "jobman/base/spill.hpp"
 #include "jobman/base/strings.hpp"
@@ -29,7 +30,7 @@ using SteadyClock = std::chrono::steady_clock;
 
 struct ExecOptions {
   std::string job = {};
-  std::string hosts = "all";
+  client::HostChoice hosts = {};
   std::vector<std::string> words = {};
   bool fold = false;
   int patience = 0;  ///< seconds
@@ -229,9 +230,16 @@ void AddExec(CLI::App& root, Invocation& chosen) {
                                           "hostname; standard input goes to each host");
   command->add_option("JOB", options->job, "Number or name")->required();
   command->add_option("CMD", options->words, "The command; one word is a shell line")->required();
-  command->add_option("-w,--host", options->hosts, "\"all\", or numbers and ranges: 0,3-7")
+  command->add_option("-w,--host", options->hosts.numbers, "\"all\", or numbers and ranges: 0,3-7")
       ->type_name("HOSTS")
       ->capture_default_str();
+  command->add_option("--exclude", options->hosts.excluded, "Not these: 0, or 3,8-15")
+      ->type_name("HOSTS");
+  command
+      ->add_option("--slice", options->hosts.slice,
+                   "Only the hosts of this slice of a multislice, from 0; they keep their numbers")
+      ->type_name("N")
+      ->transform(WholeNumber(0, 100000));
   command->add_flag("--fold", options->fold, "Print output that several hosts share only once");
   command
       ->add_option("--patience", options->patience,

@@ -106,6 +106,15 @@ TEST(FormatRanges, IsCompact) {
   EXPECT_EQ(FormatRanges({0, 1, 4, 6, 7, 8, 9}), "0-1,4,6-9");
 }
 
+TEST(ShortRanges, EndAfterAWholeRangeAndCount) {
+  EXPECT_EQ(ShortRanges({0, 1, 4}, 5), "0-1,4");
+  std::vector<int> even;
+  for (int number = 0; number < 1024; number += 2) even.push_back(number);
+  EXPECT_EQ(ShortRanges(even, 20), "0,2,4,6,8,... (512)");
+  EXPECT_EQ(ShortRanges(even, 3), "0,... (512)") << "one at least";
+  EXPECT_EQ(ShortRanges({100, 102}, 6), "100,... (2)");
+}
+
 TEST(Plural, CountsOneAsOne) {
   EXPECT_EQ(Plural(1, "host"), "1 host");
   EXPECT_EQ(Plural(4, "host"), "4 hosts");

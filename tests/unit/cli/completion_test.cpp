@@ -236,6 +236,7 @@ TEST_F(Completion, HostsOfTheJob) {
   };
   EXPECT_EQ(Answer({"ssh", "train", "-w", ""}), " 0 1  ");
   EXPECT_EQ(Answer({"exec", "train", "--host="}), " --host=all --host=0 --host=1  ");
+  EXPECT_EQ(Answer({"exec", "train", "--exclude="}), " --exclude=0 --exclude=1  ");
   EXPECT_EQ(Answer({"logs", "train", "--host", "0,"}), " 0,0 0,1  ");
   EXPECT_EQ(Answer({"cp", "data", "train:", "-w", ""}), " all 0 1  ");
   EXPECT_EQ(Answer({"ssh", "train", "ls", "-w", "1"}), " 1  ") << "ls is no job";

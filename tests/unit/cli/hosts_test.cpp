@@ -94,6 +94,18 @@ TEST_F(NetworkCommands, ExecOnOneHostIsQuietAndItsOutputByteForByte) {
   EXPECT_EQ(ended.err, "b");
 }
 
+TEST_F(NetworkCommands, ExecLeavesHostsOut) {
+  const auto others = world_.Run({"exec", "1", "--exclude", "0", "--", "echo up"});
+  EXPECT_EQ(others.exit_code, 0) << others.err;
+  EXPECT_EQ(others.out, "host 1 | up\n");
+  const auto none = world_.Run({"exec", "1", "-w", "1", "--exclude", "1", "--", "echo up"});
+  EXPECT_EQ(none.exit_code, 2);
+  EXPECT_THAT(none.err, HasSubstr("no host is left: job 000001 has hosts 0-1"));
+  EXPECT_EQ(world_.Run({"exec", "1", "--slice", "0", "-q", "--", "echo up"}).out,
+            "host 0 | up\nhost 1 | up\n");
+  EXPECT_EQ(world_.Run({"exec", "1", "--slice", "1", "--", "echo up"}).exit_code, 3);
+}
+
 TEST_F(NetworkCommands, ExecShowsNoLiveLineBesideTheOutputThatAPipeShows) {
   world_.around = {.err_tty = true, .term = "xterm", .locale = "C.UTF-8"};
   EXPECT_THAT(world_.Run({"exec", "1", "--", "echo x"}).err, HasSubstr("waiting for 1 host"));

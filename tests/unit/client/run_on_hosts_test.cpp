@@ -80,6 +80,44 @@ TEST_F(RunOnHostsTest, UnknownHostsAreRefused) {
   EXPECT_EQ(ChooseHosts(paths, JobOn(2), "one").error().code, base::Code::kInvalidArgument);
 }
 
+std::vector<int> Numbers(const base::Result<std::vector<ssh::FanOutHost>>& hosts) {
+  std::vector<int> numbers;
+  if (!hosts.ok()) return numbers;
+  for (const ssh::FanOutHost& host : *hosts) numbers.push_back(host.host);
+  return numbers;
+}
+
+TEST_F(RunOnHostsTest, SomeHostsAreExcluded) {
+  const auto paths = Context().paths;
+  const core::Job job = JobOn(4);
+  using testing::ElementsAre;
+  EXPECT_THAT(Numbers(ChooseHosts(paths, job, {.excluded = "0"})), ElementsAre(1, 2, 3));
+  EXPECT_THAT(Numbers(ChooseHosts(paths, job, {.numbers = "0-2", .excluded = "1,3"})),
+              ElementsAre(0, 2));
+  EXPECT_EQ(ChooseHosts(paths, job, {.excluded = "7"}).error().message,
+            "job 000042 has hosts 0-3, not 7");
+  const auto none = ChooseHosts(paths, job, {.excluded = "all"});
+  EXPECT_EQ(none.error().code, base::Code::kInvalidArgument);
+  EXPECT_EQ(none.error().message, "no host is left: job 000042 has hosts 0-3");
+}
+
+/// Two nodes of two hosts: the hosts keep their numbers in the job.
+TEST_F(RunOnHostsTest, ASliceOfAMultisliceIsChosen) {
+  const auto paths = Context().paths;
+  core::Job job = JobOn(4);
+  const core::SliceNode node = job.slice->nodes.at(0);
+  job.slice->nodes = {node, node};
+  for (core::SliceNode& one : job.slice->nodes) one.hosts = 2;
+  job.slice->ref.nodes = 2;
+  using testing::ElementsAre;
+  EXPECT_THAT(Numbers(ChooseHosts(paths, job, {.slice = 1})), ElementsAre(2, 3));
+  EXPECT_THAT(Numbers(ChooseHosts(paths, job, {.excluded = "1", .slice = 0})), ElementsAre(0));
+  EXPECT_EQ(ChooseHosts(paths, job, {.slice = 2}).error().message,
+            "job 000042 has slices 0-1, not 2");
+  EXPECT_EQ(ChooseHosts(paths, JobOn(1), {.slice = 1}).error().message,
+            "job 000042 has only slice 0, not 1");
+}
+
 TEST_F(RunOnHostsTest, AnInterruptEndsTheCommandAndNotTheProcess) {
   InterruptingShell hosts;
   shell_ = &hosts;
