@@ -5,6 +5,7 @@
 #include "controller/task_order.hpp"
 #include "jobman/base/files.hpp"
 #include "jobman/base/hash.hpp"
+#include "jobman/controller/command_environment.hpp"
 #include "jobman/core/late_names.hpp"
 #include "jobman/remote/setup_script.hpp"
 
@@ -47,10 +48,7 @@ bool RunsOnAllAtOnce(const core::JobSpec& spec, const core::StageId& stage) {
 std::string FolderOf(const core::JobSpec& spec, const core::StageId& stage) {
   if (core::BuiltInOf(spec, stage)) return {};
   if (core::IsCommand(stage) && spec.command.cmd.empty()) return {};
-  // Of a command in a container it is a folder there, which the host need not have.
-  const bool inside = spec.env_type == core::EnvType::kDocker;
-  const bool named = core::IsCommand(stage) && !inside && !spec.command.workdir.empty();
-  return named ? spec.command.workdir : spec.code.path;
+  return core::IsCommand(stage) ? CommandFolder(spec) : spec.code.path;
 }
 
 bool InstallsKeys(const core::JobSpec& spec, const core::StageId& stage) {

@@ -142,6 +142,22 @@ TEST_F(Exec, AnUnreadableKeyIsACredentialsError) {
   EXPECT_THAT(ran.err, HasSubstr("JOBMAN_SSH_PASSPHRASE"));
 }
 
+/// What podrun's -i, -w and -c do, with the words of podrun's own documentation.
+TEST_F(Exec, PodrunsOptionsHaveTheirMeaning) {
+  Run("  workdir: /tmp\n");
+  EXPECT_EQ(Shell("exec1 --exclude 0 -- echo meow").out, "host 1 | meow\n");
+  EXPECT_EQ(Shell("exec1 --workdir -q -w 0 -- pwd").out, "/tmp\n");
+  EXPECT_EQ(Shell("mkdir -p \"$home/x\"; cd \"$home/x\"; exec1 --workdir=/ -q -w 0 -- pwd").out,
+            "/\n");
+  EXPECT_EQ(Shell("exec1 -w 0 -q -- X=1 Y='a b' sh -c 'echo $X$Y'").out, "1a b\n");
+  ASSERT_EQ(Shell("exec1 -- 'mkdir -p /tmp/tpu_logs/x; touch /tmp/libtpu_lockfile'").code, 0);
+  const Ran clean = Shell("exec1 --clean-libtpu -- ls -d /tmp/libtpu_lockfile /tmp/tpu_logs");
+  EXPECT_NE(clean.code, 0) << clean.All();
+  EXPECT_EQ(clean.out, "");
+  EXPECT_EQ(Shell("echo in | exec1 --clean-libtpu -w 1 -q -- cat").out, "in\n")
+      << "the input stays";
+}
+
 TEST_F(Exec, AnInterruptEndsTheCommandOnTheHosts) {
   Run();
   const pid_t exec = place_.Start({"exec", "1", "--", "sleep 6123; echo on"});

@@ -11,9 +11,9 @@
 #include "cli/seconds.hpp"
 #include "cli/views/exec_result.hpp"
 #include "cli/whole_number.hpp"
-#include "jobman/base/shell.hpp"
 #include "jobman/base/spill.hpp"
 #include "jobman/base/strings.hpp"
+#include "jobman/client/exec_order.hpp"
 #include "jobman/client/find_jobs.hpp"
 #include "jobman/client/input_feed.hpp"
 #include "jobman/client/run_on_hosts.hpp"
@@ -31,15 +31,10 @@ using SteadyClock = std::chrono::steady_clock;
 struct ExecOptions {
   std::string job = {};
   client::HostChoice hosts = {};
-  std::vector<std::string> words = {};
+  client::ExecOrder order = {};
   bool fold = false;
   int patience = 0;  ///< seconds
 };
-
-/// One word is a command line for the shell, as with ssh; several are its words.
-std::string CommandLine(const std::vector<std::string>& words) {
-  return words.size() == 1 ? words[0] : base::ShellJoin(words);
-}
 
 /// Where the hosts' output goes: printed as it comes, or kept on disk to be folded.
 class Output {
@@ -206,7 +201,7 @@ Result<int> RunExec(App& app, const ExecOptions& options) {
       .on_look = [&output](const std::vector<int>& busy) { output.WaitFor(busy); }};
   if (options.patience > 0) fan_out.patience = std::chrono::seconds{options.patience};
   const auto result =
-      client::RunOnHosts(context, std::move(hosts), CommandLine(options.words), fan_out);
+      client::RunOnHosts(context, std::move(hosts), client::LineFor(job, options.order), fan_out);
   output.Finish();
   for (const std::string& line : context.Await(vouching.FirstUses())) app.Say(line);
   if (!result) return WasInterrupted(id);
@@ -221,6 +216,18 @@ Result<int> RunExec(App& app, const ExecOptions& options) {
   return ExitCodeOfHosts(app, *result);
 }
 
+/// What CLI11 makes of a flag of text that stands alone.
+constexpr const char* kAlone = "true";
+
+/// Its value must be joined by "=": a word of its own would be taken from JOB or CMD.
+void AddWorkdir(CLI::App& command, const std::shared_ptr<ExecOptions>& options) {
+  command
+      .add_flag("--workdir", options->order.workdir,
+                "Begin in that folder of the hosts; without =DIR in that of the job's command or "
+                "code, else in the same as here")
+      ->type_name("[=DIR]");
+}
+
 }  // namespace
 
 void AddExec(CLI::App& root, Invocation& chosen) {
@@ -229,7 +236,8 @@ void AddExec(CLI::App& root, Invocation& chosen) {
                                           "Run one command on the job's hosts: jobman exec JOB -- "
                                           "hostname; standard input goes to each host");
   command->add_option("JOB", options->job, "Number or name")->required();
-  command->add_option("CMD", options->words, "The command; one word is a shell line")->required();
+  command->add_option("CMD", options->order.words, "The command; one word is a shell line")
+      ->required();
   command->add_option("-w,--host", options->hosts.numbers, "\"all\", or numbers and ranges: 0,3-7")
       ->type_name("HOSTS")
       ->capture_default_str();
@@ -240,6 +248,9 @@ void AddExec(CLI::App& root, Invocation& chosen) {
                    "Only the hosts of this slice of a multislice, from 0; they keep their numbers")
       ->type_name("N")
       ->transform(WholeNumber(0, 100000));
+  AddWorkdir(*command, options);
+  command->add_flag("--clean-libtpu", options->order.clean_libtpu,
+                    "First remove libtpu's lock file and logs from /tmp, as podrun -c");
   command->add_flag("--fold", options->fold, "Print output that several hosts share only once");
   command
       ->add_option("--patience", options->patience,
@@ -247,8 +258,10 @@ void AddExec(CLI::App& root, Invocation& chosen) {
       ->type_name("TIME")
       ->transform(Seconds(0, 86400))
       ->capture_default_str();
-  command->callback(
-      [options, &chosen] { chosen.run = [options](App& app) { return RunExec(app, *options); }; });
+  command->callback([options, &chosen] {
+    if (options->order.workdir == kAlone) options->order.workdir = "";
+    chosen.run = [options](App& app) { return RunExec(app, *options); };
+  });
 }
 
 }  // namespace jobman::cli

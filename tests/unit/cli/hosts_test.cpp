@@ -2,6 +2,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <filesystem>
 #include <fstream>
 
 #include "jobman/controller/controller.hpp"
@@ -104,6 +105,22 @@ TEST_F(NetworkCommands, ExecLeavesHostsOut) {
   EXPECT_EQ(world_.Run({"exec", "1", "--slice", "0", "-q", "--", "echo up"}).out,
             "host 0 | up\nhost 1 | up\n");
   EXPECT_EQ(world_.Run({"exec", "1", "--slice", "1", "--", "echo up"}).exit_code, 3);
+}
+
+TEST_F(NetworkCommands, ExecTakesAssignmentsAndAFolder) {
+  const auto set = world_.Run({"exec", "1", "-w", "0", "-q", "--", "X=a b", "sh", "-c", "echo $X"});
+  EXPECT_EQ(set.out, "a b\n") << set.err;
+  std::filesystem::create_directories(hosts_.HomeOf("h0") / "my code");
+  const auto in = [&](const std::string& folder) {
+    return world_.Run({"exec", "--workdir=" + folder, "1", "-w", "0", "-q", "--", "pwd"});
+  };
+  const std::string there = (hosts_.HomeOf("h0") / "my code").string() + "\n";
+  EXPECT_EQ(in("my code").out, there);
+  EXPECT_EQ(in("~/my code").out, there);
+  EXPECT_EQ(in("none").exit_code, 126);
+  EXPECT_EQ(in("none").out, "");
+  const auto here = world_.Run({"exec", "--workdir", "1", "-w", "0", "-q", "--", "pwd"});
+  EXPECT_EQ(here.out, std::filesystem::current_path().string() + "\n") << "as with podrun -w";
 }
 
 TEST_F(NetworkCommands, ExecShowsNoLiveLineBesideTheOutputThatAPipeShows) {

@@ -1,0 +1,31 @@
+#pragma once
+
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "jobman/client/context.hpp"
+#include "jobman/ssh/fan_out.hpp"
+
+namespace jobman::client {
+
+/// What `exec` runs on each host.
+struct ExecOrder {
+  std::vector<std::string> words = {};  ///< see CommandLine(); not empty
+  /// Where it begins: nothing for the home folder, an empty text for JobFolder().
+  std::optional<std::string> workdir = {};
+  bool clean_libtpu = false;  ///< see remote::DirectCommand
+};
+
+/// One word is a line for the shell, as with ssh. Several are a command and its words, each of them
+/// quoted; leading NAME=VALUE words are its environment, as with env(1).
+std::string CommandLine(const std::vector<std::string>& words);
+
+/// The folder on the hosts where the job's command begins. Without one the counterpart of the
+/// folder in which this process is: the same below the home folder, otherwise the same path.
+std::string JobFolder(const core::Job& job);
+
+/// The command line for the hosts' login shells.
+std::string LineFor(const core::Job& job, const ExecOrder& order);
+
+}  // namespace jobman::client
