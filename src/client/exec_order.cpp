@@ -3,8 +3,10 @@
 #include <algorithm>
 #include <filesystem>
 
+#include "jobman/base/env.hpp"
 #include "jobman/base/shell.hpp"
 #include "jobman/controller/command_environment.hpp"
+#include "jobman/core/late_names.hpp"
 #include "jobman/remote/direct_command.hpp"
 
 namespace jobman::client {
@@ -25,6 +27,32 @@ std::string Counterpart() {
   return below == "." ? "~" : "~/" + below.string();
 }
 
+std::optional<std::string> SecretHere(const core::SecretRef& secret) {
+  if (!secret.file.empty()) return controller::SecretInFile(secret.file);
+  return base::GetEnv(secret.name);
+}
+
+base::Result<std::string> PrepareAsJob(const Context& context, const core::Job& job,
+                                       const remote::DirectCommand& direct,
+                                       std::vector<ssh::FanOutHost>& hosts) {
+  JM_ASSIGN_OR_RETURN(const std::string store_id, context.Await(context.stores.jobs->StoreId()));
+  const std::string folder = context.paths.JobDir(job.id.value).string();
+  std::string command;
+  for (ssh::FanOutHost& host : hosts) {
+    auto around = controller::EnvironmentOn(job, host.host, store_id, folder, SecretHere);
+    if (!around.ok()) {
+      base::Error error = std::move(around).error();
+      error.hint = "export it here, or name a file in the job: secrets: [{name: NAME, file: PATH}]";
+      return error;
+    }
+    JM_ASSIGN_OR_RETURN(remote::DirectCall call,
+                        remote::CallInEnvironment(direct, job.spec, *around));
+    host.input = std::move(call.input);
+    command = std::move(call.command);
+  }
+  return command;
+}
+
 }  // namespace
 
 std::string CommandLine(const std::vector<std::string>& words) {
@@ -34,16 +62,21 @@ std::string CommandLine(const std::vector<std::string>& words) {
   return !words.empty() && IsAssignment(words.front()) ? "env " + line : line;
 }
 
-std::string JobFolder(const core::Job& job) {
-  const std::string folder = controller::CommandFolder(job.spec);
+std::string JobFolder(const base::StatePaths& paths, const core::Job& job) {
+  const core::JobSpec bound = core::BindLateNames(job, paths.JobDir(job.id.value));
+  const std::string folder = controller::CommandFolder(bound);
   return folder.empty() ? Counterpart() : folder;
 }
 
-std::string LineFor(const core::Job& job, const ExecOrder& order) {
+base::Result<std::string> Prepare(const Context& context, const core::Job& job,
+                                  const ExecOrder& order, std::vector<ssh::FanOutHost>& hosts) {
   remote::DirectCommand direct{.line = CommandLine(order.words),
                                .clean_libtpu = order.clean_libtpu};
-  if (order.workdir) direct.workdir = order.workdir->empty() ? JobFolder(job) : *order.workdir;
-  return remote::DirectLine(direct);
+  const bool jobs_folder = order.workdir && order.workdir->empty();
+  if (order.workdir) direct.workdir = *order.workdir;
+  if (jobs_folder && !order.job_env) direct.workdir = JobFolder(context.paths, job);
+  if (!order.job_env) return remote::DirectLine(direct);
+  return PrepareAsJob(context, job, direct, hosts);
 }
 
 }  // namespace jobman::client

@@ -150,12 +150,7 @@ std::optional<std::string> Effects::PeersKey(core::JobId job) const {
 std::optional<std::string> Effects::SecretValue(core::JobId job,
                                                 const core::SecretRef& secret) const {
   if (secret.name == remote::kPeersKey) return PeersKey(job);
-  if (!secret.file.empty()) {
-    const auto content =
-        base::ReadRegularFile(base::ExpandHome(secret.file), 2 * core::kLongestVariable);
-    if (!content.ok()) return {};
-    return std::string(base::Trim(*content));
-  }
+  if (!secret.file.empty()) return SecretInFile(secret.file);
   const auto of_job = secrets_.find(job.value);
   if (of_job != secrets_.end()) {
     const auto found = of_job->second.find(secret.name);

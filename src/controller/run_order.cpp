@@ -133,6 +133,12 @@ std::string CodeFileOf(const core::Job& job, const std::string& store_id, int ho
   return remote::CodeFileName(core::OnHost(store_id, job, host), job.spec.code.snapshot.sha256);
 }
 
+void AddVariables(const core::Job& job, const core::JobSpec& bound, const core::RunId& run,
+                  int host, remote::RunOrder& order) {
+  order.env = remote::RunEnvironment(job, host, run);
+  for (const auto& [name, value] : bound.environment) order.env[name] = value;
+}
+
 remote::RunOrder BareOrder(const core::Job& job, const core::JobSpec& bound, const core::RunId& run,
                            int host, const OrderSources& here) {
   remote::RunOrder order;
@@ -140,8 +146,7 @@ remote::RunOrder BareOrder(const core::Job& job, const core::JobSpec& bound, con
   order.grace = bound.command.grace;
   order.log_limit = job.spec.logs.max_bytes;
   order.uses_agent = job.spec.ssh.agent_forwarding;
-  order.env = remote::RunEnvironment(job, host, run);
-  for (const auto& [name, value] : bound.environment) order.env[name] = value;
+  AddVariables(job, bound, run, host, order);
   const auto& done = job.slice->setup_done;
   if (!done || !done->vouched) order.setup = SetupRuns(job, run.on, host, here.keys);
   return order;

@@ -1,15 +1,12 @@
 #pragma once
 
-#include <functional>
 #include <optional>
 #include <string>
 
+#include "jobman/controller/command_environment.hpp"
 #include "jobman/remote/host_script.hpp"
 
 namespace jobman::controller {
-
-/// A secret's value; nothing when it is not known.
-using SecretReader = std::function<std::optional<std::string>(const core::SecretRef&)>;
 
 /// A digest of the files that go to the hosts with ssh.identities, as they are on this machine now.
 /// Nothing while one of them cannot be read, or if the job's stage depends on none.
@@ -42,6 +39,9 @@ struct OrderSources {
   SecretReader secret = {};
   KeyDigest keys = {};
 };
+/// The variables of every run of the job on that host: JOBMAN_* and job.environment.
+void AddVariables(const core::Job& job, const core::JobSpec& bound, const core::RunId& run,
+                  int host, remote::RunOrder& order);
 /// What every run of the job on that host has, whatever it runs: id, limits, agent, JOBMAN_* and
 /// job.environment, and the setup that must have been done. `bound` is the job's spec with late
 /// names.

@@ -8,6 +8,7 @@
 #include "jobman/base/shell.hpp"
 #include "jobman/base/strings.hpp"
 #include "jobman/remote/host_script.hpp"
+#include "remote/export_lines.hpp"
 
 namespace jobman::remote {
 namespace {
@@ -31,33 +32,6 @@ bool IsAlnum(char c) {
 
 std::int64_t WholeSeconds(Duration time) {
   return std::chrono::ceil<std::chrono::seconds>(std::max(time, Duration{0})).count();
-}
-
-// The variable's value as a shell word.
-std::string ValueWord(const std::string& name, const std::string& value) {
-  if (name.starts_with("JOBMAN_") && value.starts_with("~/"))
-    return "\"$HOME\"/" + ShellQuote(value.substr(2));
-  return ShellQuote(value);
-}
-
-Result<std::string> ExportLines(const RunOrder& order) {
-  std::map<std::string, std::string> all = order.secrets;
-  all.insert(order.env.begin(), order.env.end());
-  // Ours first: their "~/" is the host's home folder, even if the job has another HOME.
-  std::vector<std::pair<std::string, std::string>> ordered(all.begin(), all.end());
-  std::stable_partition(ordered.begin(), ordered.end(),
-                        [](const auto& one) { return one.first.starts_with("JOBMAN_"); });
-  std::string lines;
-  for (const auto& [name, value] : ordered) {
-    if (!base::IsEnvName(name))
-      return InvalidArgument("'" + name + "' cannot be the name of an environment variable",
-                             "use letters, digits and _, and begin with no digit");
-    if (value.find('\0') != std::string::npos)
-      return InvalidArgument("the value of " + name + " holds a NUL byte",
-                             "environment variables cannot hold one: encode the value");
-    lines += "export " + name + "=" + ValueWord(name, value) + "\n";
-  }
-  return lines;
 }
 
 }  // namespace
@@ -102,7 +76,7 @@ Result<Call> RunCall(const RunOrder& order, std::int64_t offset) {
   if ((order.script + order.workdir).find('\0') != std::string::npos)
     return InvalidArgument("the command or its working folder holds a NUL byte");
   for (const std::string& id : order.setup) JM_CHECK(IsRunId(id), "a valid run id");
-  JM_ASSIGN_OR_RETURN(const std::string exports, ExportLines(order));
+  JM_ASSIGN_OR_RETURN(const std::string exports, ExportLines(order.env, order.secrets));
   // Before the start the script ends earlier runs, and then what holds the chips.
   Call call{.silence = kLongestSilence,
             .start = 2 * (std::max(order.grace, Duration{0}) + kStopMargin)};

@@ -3,6 +3,9 @@
 #include <fmt/format.h>
 
 #include "jobman/base/shell.hpp"
+#include "jobman/base/strings.hpp"
+#include "remote/export_lines.hpp"
+#include "remote/setup_calls.hpp"
 
 namespace jobman::remote {
 namespace {
@@ -20,7 +23,62 @@ constexpr const char* kClean =
     "sh -c 'exec </dev/null; rm -rf /tmp/libtpu_lockfile /tmp/tpu_logs 2>/dev/null || "
     "sudo -n rm -rf /tmp/libtpu_lockfile /tmp/tpu_logs'; ";
 
+/// The same for our own shell, when HOME may already be the job's.
+std::string FolderUnderHome(const std::string& folder) {
+  if (folder.starts_with('/')) return base::ShellQuote(folder);
+  if (folder.empty() || folder == "~") return "\"$jm_home\"";
+  return "\"$jm_home\"/" + base::ShellQuote(folder.starts_with("~/") ? folder.substr(2) : folder);
+}
+
+/// What the shell does before the command. It reads what is for it line by line, so that the rest
+/// of stdin is the command's. One line without "!", so that it is the same word in every login
+/// shell.
+constexpr const char* kPrepare =
+    "jm_line=$(printf \"\\nx\"); jm_break=${jm_line%x}; jm_text=; jm_home=$HOME; "
+    "while IFS= read -r jm_line; do "
+    "case $jm_line in .) break;; esac; jm_text=$jm_text${jm_line#:}$jm_break; done; "
+    "case $jm_line in .) ;; *) echo \"jobman: the command arrived incomplete\" >&2; exit 126;; "
+    "esac; "
+    "exec 3<&0 </dev/null; [ -r /etc/profile ] && . /etc/profile; "
+    "for jm_line in ${BASH_VERSION:+.bash_profile .bash_login} .profile; do "
+    "[ -r \"$HOME/$jm_line\" ] && { . \"$HOME/$jm_line\"; break; }; done; "
+    "exec <&3 3<&-; unset jm_line jm_break; eval \"$jm_text\"";
+
+/// Each line has a mark before it, so that no text ends them early.
+std::string MarkedLines(const std::string& text) {
+  return ":" + base::ReplaceAll(text, "\n", "\n:") + "\n.\n";
+}
+
+std::string InItsEnvironment(const core::JobSpec& spec, const std::string& line) {
+  switch (spec.env_type.value_or(core::EnvType::kNone)) {
+    case core::EnvType::kNone:
+    case core::EnvType::kDocker:
+      return line;
+    case core::EnvType::kConda:
+      return InConda(spec.conda, line);
+    case core::EnvType::kVenv:
+      return InVenv(spec.venv, line);
+  }
+  return line;
+}
+
 }  // namespace
+
+base::Result<DirectCall> CallInEnvironment(const DirectCommand& command, const core::JobSpec& spec,
+                                           const CommandEnvironment& around) {
+  JM_ASSIGN_OR_RETURN(std::string text, ExportLines(around.env, around.secrets));
+  const std::string& folder = command.workdir.empty() ? around.workdir : command.workdir;
+  text +=
+      fmt::format("CDPATH= cd {} || exit 126\nunset jm_text jm_home\n", FolderUnderHome(folder));
+  if (command.clean_libtpu) text += std::string(kClean) + "\n";
+  text += InItsEnvironment(spec, command.line);
+  return DirectCall{
+      .command =
+          fmt::format("exec sh -c '{}' {}",
+                      "jm_shell=$(command -v bash || command -v sh); exec \"$jm_shell\" -c \"$0\"",
+                      base::ShellQuote(kPrepare)),
+      .input = MarkedLines(text)};
+}
 
 std::string DirectLine(const DirectCommand& command) {
   std::string line;

@@ -68,6 +68,7 @@ base::Task<base::Status> Begin(std::function<void()> told) {
 ports::RemoteCommand CommandOf(const FanOutHost& one, const ports::RemoteCommand& common) {
   ports::RemoteCommand command = common;
   if (!one.command.empty()) command.command = one.command;
+  if (!one.input.empty()) command.input = one.input;
   command.pace = one.pace;
   if (one.on_login) command.may_begin = [told = one.on_login] { return Begin(told); };
   return command;

@@ -158,6 +158,29 @@ TEST_F(Exec, PodrunsOptionsHaveTheirMeaning) {
       << "the input stays";
 }
 
+TEST_F(Exec, RunsAsTheJobsCommandWould) {
+  ::setenv("JOBMAN_E2E_TOKEN", "hush", 1);
+  Run("  workdir: /tmp\n  env: {RATE: 0.1}\n  secrets: [JOBMAN_E2E_TOKEN]\n");
+  const Ran ran = Shell(
+      "echo in | exec1 --job-env -- 'pwd; echo $RATE $JOBMAN_HOST_INDEX of $JOBMAN_NUM_HOSTS; "
+      "[ $JOBMAN_E2E_TOKEN = hush ] && cat'");
+  EXPECT_EQ(ran.code, 0) << ran.All();
+  for (const char* line : {"host 0 | /tmp\n", "host 0 | 0.1 0 of 2\n", "host 1 | 0.1 1 of 2\n",
+                           "host 0 | in\n", "host 1 | in\n"}) {
+    EXPECT_THAT(ran.out, HasSubstr(line));
+  }
+  EXPECT_THAT(ran.All(), testing::Not(HasSubstr("hush")));
+  // Also without a reader of its input, and not where others look.
+  EXPECT_EQ(Shell("exec1 --job-env --workdir=/ -w 0 -q -- pwd <&-").out, "/\n");
+  const Ran seen = Shell("exec1 --job-env -w 0 -- 'ps axww'");
+  EXPECT_EQ(seen.code, 0) << seen.All();
+  EXPECT_THAT(seen.All(), testing::Not(HasSubstr("hush")));
+  ::unsetenv("JOBMAN_E2E_TOKEN");
+  const Ran none = place_.Jobman({"exec", "1", "--job-env", "--", "true"});
+  EXPECT_EQ(none.code, 2);
+  EXPECT_THAT(none.err, HasSubstr("the secret JOBMAN_E2E_TOKEN has no value"));
+}
+
 TEST_F(Exec, AnInterruptEndsTheCommandOnTheHosts) {
   Run();
   const pid_t exec = place_.Start({"exec", "1", "--", "sleep 6123; echo on"});

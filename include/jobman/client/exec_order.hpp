@@ -15,6 +15,7 @@ struct ExecOrder {
   /// Where it begins: nothing for the home folder, an empty text for JobFolder().
   std::optional<std::string> workdir = {};
   bool clean_libtpu = false;  ///< see remote::DirectCommand
+  bool job_env = false;       ///< as the job's command would run: see remote::CallInEnvironment()
 };
 
 /// One word is a line for the shell, as with ssh. Several are a command and its words, each of them
@@ -23,9 +24,12 @@ std::string CommandLine(const std::vector<std::string>& words);
 
 /// The folder on the hosts where the job's command begins. Without one the counterpart of the
 /// folder in which this process is: the same below the home folder, otherwise the same path.
-std::string JobFolder(const core::Job& job);
+std::string JobFolder(const base::StatePaths& paths, const core::Job& job);
 
-/// The command line for the hosts' login shells.
-std::string LineFor(const core::Job& job, const ExecOrder& order);
+/// The command line for the hosts' login shells; gives each host the input that it needs first.
+/// With `job_env` kFailedPrecondition if a secret of the job has no value here. Not from a
+/// coroutine.
+base::Result<std::string> Prepare(const Context& context, const core::Job& job,
+                                  const ExecOrder& order, std::vector<ssh::FanOutHost>& hosts);
 
 }  // namespace jobman::client

@@ -18,6 +18,7 @@ struct FanOutHost {
   ports::ByteSink out = {};
   ports::ByteSink err = {};
   std::string command = {};                ///< replaces the common command unless empty
+  std::string input = {};                  ///< before what `pace` gives; see RemoteCommand::input
   std::shared_ptr<ports::Pace> pace = {};  ///< of its input and output; may be null
   /// Called each time the host has accepted the login, before it is sent a command, in place of
   /// RemoteCommand::may_begin; may be empty.

@@ -184,6 +184,7 @@ Result<int> RunExec(App& app, const ExecOptions& options) {
                       context.Await(client::FindJob(context.stores.jobs, options.job)));
   JM_ASSIGN_OR_RETURN(const core::Job job, context.Await(context.stores.jobs->Get(id)));
   JM_ASSIGN_OR_RETURN(auto hosts, client::ChooseHosts(context.paths, job, options.hosts));
+  JM_ASSIGN_OR_RETURN(const std::string line, client::Prepare(context, job, options.order, hosts));
   JM_ASSIGN_OR_RETURN(auto kept, MaybeSpill(app, context, options));
   Output output(app, std::move(kept), static_cast<int>(job.slice->hosts.size()), hosts.size());
   for (ssh::FanOutHost& host : hosts) output.Connect(host);
@@ -200,8 +201,7 @@ Result<int> RunExec(App& app, const ExecOptions& options) {
       .on_end = [&output](const std::vector<int>& busy) { output.WaitFor(busy); },
       .on_look = [&output](const std::vector<int>& busy) { output.WaitFor(busy); }};
   if (options.patience > 0) fan_out.patience = std::chrono::seconds{options.patience};
-  const auto result =
-      client::RunOnHosts(context, std::move(hosts), client::LineFor(job, options.order), fan_out);
+  const auto result = client::RunOnHosts(context, std::move(hosts), line, fan_out);
   output.Finish();
   for (const std::string& line : context.Await(vouching.FirstUses())) app.Say(line);
   if (!result) return WasInterrupted(id);
@@ -249,6 +249,9 @@ void AddExec(CLI::App& root, Invocation& chosen) {
       ->type_name("N")
       ->transform(WholeNumber(0, 100000));
   AddWorkdir(*command, options);
+  command->add_flag("--job-env", options->order.job_env,
+                    "Run it as the job's command: with its variables and secrets, in its folder, "
+                    "conda or venv");
   command->add_flag("--clean-libtpu", options->order.clean_libtpu,
                     "First remove libtpu's lock file and logs from /tmp, as podrun -c");
   command->add_flag("--fold", options->fold, "Print output that several hosts share only once");
