@@ -2,6 +2,8 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+
 #include "client/interrupts.hpp"
 #include "jobman/client/host_target.hpp"
 #include "jobman/client/times.hpp"
@@ -10,6 +12,11 @@ namespace jobman::client {
 namespace {
 
 using Ended = std::optional<ssh::FanOutResult>;
+
+bool SomeTimedOut(const ssh::FanOutResult& result) {
+  return std::any_of(result.hosts.begin(), result.hosts.end(),
+                     [](const ssh::HostOutcome& host) { return host.timed_out; });
+}
 
 /// A cancelled command sends TERM to its host as it ends, and it ends on the loop.
 void SendFarewell(asio::io_context& loop) {
@@ -84,7 +91,7 @@ Ended RunOnHosts(const Context& context, Interrupts* interrupts, ports::HostShel
                  ssh::FanOutOptions options) {
   Ended ended = context.Await(UnlessInterrupted(
       interrupts, ssh::FanOut(shell, std::move(hosts), std::move(command), std::move(options))));
-  if (!ended) SendFarewell(*context.loop);
+  if (!ended || SomeTimedOut(*ended)) SendFarewell(*context.loop);
   return ended;
 }
 

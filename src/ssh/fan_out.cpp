@@ -9,6 +9,7 @@
 
 #include "jobman/base/log.hpp"
 #include "jobman/base/strings.hpp"
+#include "jobman/base/time.hpp"
 #include "jobman/base/waiters.hpp"
 #include "ssh/error_map.hpp"
 
@@ -83,14 +84,25 @@ base::Task<base::Status> Answers(ports::HostShell* shell, FanOutHost one, Durati
   co_return base::Ok();
 }
 
-base::Task<base::Result<int>> Try(ports::HostShell* shell, FanOutHost one,
+Error TookTooLong(Duration limit) {
+  return {.code = base::Code::kDeadlineExceeded,
+          .message = fmt::format("timeout: the command took longer than {}, and was sent TERM",
+                                 base::FormatDuration(limit))};
+}
+
+base::Task<base::Result<int>> Try(ports::HostShell* shell, FanOutHost one, std::size_t row,
                                   std::shared_ptr<Shared> shared, Clock::time_point start) {
   const FanOutOptions& options = shared->options;
   if (options.ask_first && options.patience) {
     JM_CO_TRY(co_await Answers(shell, one, *options.patience - Since(start)));
   }
   ports::RemoteCommand command = CommandOf(one, shared->command);
-  co_return co_await shell->Run(one.target, std::move(command), one.out, one.err);
+  if (options.limit) command.limit = options.limit;
+  auto result = co_await shell->Run(one.target, std::move(command), one.out, one.err);
+  const bool over = options.limit && !result.ok() && result.error().reason == Reason::kHostHangs;
+  if (!over) co_return result;
+  shared->result.hosts[row].timed_out = true;
+  co_return TookTooLong(*options.limit);
 }
 
 base::Task<void> RunOne(ports::HostShell* shell, FanOutHost one, std::size_t row,
@@ -99,7 +111,7 @@ base::Task<void> RunOne(ports::HostShell* shell, FanOutHost one, std::size_t row
   const auto start = Clock::now();
   const auto& options = shared->options;
   for (int attempt = 1;; ++attempt) {
-    auto result = co_await Try(shell, one, shared, start);
+    auto result = co_await Try(shell, one, row, shared, start);
     const double jitter = std::uniform_real_distribution<>(0, 1)(shared->random);
     const Duration wait = options.backoff.FullJitter(attempt, jitter);
     const bool again = !result.ok() && Passes(result.error()) && options.patience &&
@@ -123,10 +135,6 @@ base::Task<void> LookAgain(std::shared_ptr<Shared> shared) {
   }
 }
 
-std::string Brief(const base::Result<int>& result) {
-  return result.ok() ? fmt::format("exit code {}", *result) : BriefCause(result.error());
-}
-
 std::string HostNames(const std::vector<int>& hosts) {
   if (hosts.size() > 3) return "hosts " + base::FormatRanges(hosts);
   std::vector<std::string> names;
@@ -147,6 +155,11 @@ std::string BriefCause(const Error& error) {
   return error.message;
 }
 
+std::string Brief(const HostOutcome& outcome) {
+  if (outcome.result.ok()) return fmt::format("exit code {}", *outcome.result);
+  return outcome.timed_out ? "timeout" : BriefCause(outcome.result.error());
+}
+
 bool FanOutResult::AllOk() const {
   return std::all_of(hosts.begin(), hosts.end(),
                      [](const auto& one) { return one.result.ok() && *one.result == 0; });
@@ -159,7 +172,7 @@ std::string FanOutResult::Summary() const {
     if (one.result.ok() && *one.result == 0)
       ++good;
     else
-      failures[Brief(one.result)].push_back(one.host);
+      failures[Brief(one)].push_back(one.host);
   }
   std::string text = fmt::format("{}/{} ok", good, hosts.size());
   for (auto& [what, which] : failures) {

@@ -30,13 +30,16 @@ constexpr base::Duration kLeastAnswer = std::chrono::seconds{5};
 
 struct FanOutOptions {
   int window = 0;  ///< commands at once; 0: all (connecting has its own window)
-  /// For how long a host may refuse, be silent or not accept our key yet; the command itself has no
-  /// limit. Nothing: one try.
+  /// For how long a host may refuse, be silent or not accept our key yet; that says nothing of the
+  /// command itself. Nothing: one try.
   std::optional<base::Duration> patience = {};
   /// Whether a host is first asked to run `true` within `patience`: one that hangs accepts the
   /// login and then answers nothing, which the command, silent by right, does not show. Such a host
   /// ends with kHostHangs. A host gets kLeastAnswer even if logging in has used the patience up.
   bool ask_first = false;
+  /// How long the command may take on a host once it is sent; then it is sent TERM, and the host
+  /// has HostOutcome::timed_out. Nothing: as long as it likes.
+  std::optional<base::Duration> limit = {};
   base::Backoff backoff = {.base = std::chrono::seconds{1}, .cap = std::chrono::seconds{15}};
   /// Called each time a host ends, with the numbers of the hosts that have not; may be empty.
   std::function<void(const std::vector<int>&)> on_end = {};
@@ -49,11 +52,15 @@ struct FanOutOptions {
 struct HostOutcome {
   int host = 0;
   base::Result<int> result = 0;  ///< exit code
+  bool timed_out = false;        ///< `result` is an error: FanOutOptions::limit was over
   base::Duration took = {};
 };
 
 /// The failure in a few words, without the host, so that hosts can be grouped.
 std::string BriefCause(const base::Error& error);
+/// How the host ended in a few words, without its address, so that hosts can be grouped: "exit code
+/// 3", "timeout", "connection refused".
+std::string Brief(const HostOutcome& outcome);
 
 /// A row per host, in the order of the hosts given.
 struct FanOutResult {

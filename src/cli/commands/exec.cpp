@@ -34,6 +34,7 @@ struct ExecOptions {
   client::ExecOrder order = {};
   bool fold = false;
   int patience = 0;  ///< seconds
+  int timeout = 0;   ///< seconds; 0: none
 };
 
 /// Where the hosts' output goes: printed as it comes, or kept on disk to be folded.
@@ -200,6 +201,7 @@ Result<int> RunExec(App& app, const ExecOptions& options) {
       .ask_first = true,
       .on_end = [&output](const std::vector<int>& busy) { output.WaitFor(busy); },
       .on_look = [&output](const std::vector<int>& busy) { output.WaitFor(busy); }};
+  if (options.timeout > 0) fan_out.limit = std::chrono::seconds{options.timeout};
   if (options.patience > 0) fan_out.patience = std::chrono::seconds{options.patience};
   const auto result = client::RunOnHosts(context, std::move(hosts), line, fan_out);
   output.Finish();
@@ -261,6 +263,11 @@ void AddExec(CLI::App& root, Invocation& chosen) {
       ->type_name("TIME")
       ->transform(Seconds(0, 86400))
       ->capture_default_str();
+  command
+      ->add_option("--timeout", options->timeout,
+                   "How long the command may take on each host; then it is sent TERM: 90s, 1h")
+      ->type_name("TIME")
+      ->transform(Seconds(1, 30 * 86400));
   command->callback([options, &chosen] {
     if (options->order.workdir == kAlone) options->order.workdir = "";
     chosen.run = [options](App& app) { return RunExec(app, *options); };

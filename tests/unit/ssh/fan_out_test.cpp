@@ -72,6 +72,33 @@ TEST(FanOut, HasARowPerHostAndGroupsEqualFailures) {
   EXPECT_EQ(result.Summary(), "29/32 ok; host 7, host 19: connection refused; host 3: exit code 2");
 }
 
+Error Hangs() {
+  return {.code = Code::kDeadlineExceeded, .message = "no answer", .reason = Reason::kHostHangs};
+}
+
+TEST(FanOut, ACommandThatTakesTooLongIsNamed) {
+  ScriptedShell shell;
+  shell.answers["0"] = {3};
+  shell.answers["1"] = {Hangs()};
+  const auto result = Spread(shell, 3, {.limit = std::chrono::seconds{5}});
+  EXPECT_EQ(result.Summary(), "1/3 ok; host 0: exit code 3; host 1: timeout");
+  EXPECT_TRUE(result.hosts[1].timed_out);
+  EXPECT_EQ(result.hosts[1].result.error().message,
+            "timeout: the command took longer than 5s, and was sent TERM");
+  EXPECT_FALSE(result.hosts[0].timed_out);
+}
+
+TEST(FanOut, AHostThatHangsBeforeTheCommandHasNoTimeout) {
+  ScriptedShell shell;
+  shell.answers["0"] = {Hangs()};
+  FanOutOptions options = Patient();
+  options.ask_first = true;
+  options.limit = std::chrono::seconds{5};
+  const auto result = Spread(shell, 1, options);
+  EXPECT_FALSE(result.hosts[0].timed_out);
+  EXPECT_EQ(result.Summary(), "0/1 ok; host 0: the command did not answer");
+}
+
 TEST(FanOut, RetriesTransientErrors) {
   ScriptedShell shell;
   shell.answers["0"] = {Failure(Reason::kHostRefused), Failure(Reason::kHostTimeout),
