@@ -181,6 +181,30 @@ TEST_F(Exec, RunsAsTheJobsCommandWould) {
   EXPECT_THAT(none.err, HasSubstr("the secret JOBMAN_E2E_TOKEN has no value"));
 }
 
+TEST_F(Exec, OutputGoesToAFilePerHost) {
+  Run();
+  const base::Path out = place_.path() / "my out";
+  const Ran ran = place_.Jobman(
+      {"exec", "1", "--out", out.string(), "--", "head -c 3000000 /dev/zero; echo oops >&2"});
+  EXPECT_EQ(ran.code, 0) << ran.All();
+  EXPECT_EQ(ran.out, "");
+  for (const char* host : {"host-0000", "host-0001"}) {
+    EXPECT_EQ(base::FileSize(out / (std::string(host) + ".out")), 3'000'000);
+    EXPECT_EQ(base::ReadFile(out / (std::string(host) + ".err")).value_or(""), "oops\n");
+  }
+}
+
+TEST_F(Exec, ACommandThatTakesTooLongIsEnded) {
+  Run();
+  const Ran ran = place_.Jobman({"exec", "1", "--timeout", "3s", "--",
+                                 "case $(hostname) in *w-0) sleep 6124;; esac; echo done"});
+  EXPECT_NE(ran.code, 0);
+  EXPECT_THAT(ran.All(), HasSubstr("timeout"));
+  EXPECT_TRUE(place_.Until("nothing of it to be left", [&] {
+    return place_.Jobman({"exec", "1", "-q", "--", "pgrep -f '[s]leep 6124'"}).out.empty();
+  }));
+}
+
 TEST_F(Exec, AnInterruptEndsTheCommandOnTheHosts) {
   Run();
   const pid_t exec = place_.Start({"exec", "1", "--", "sleep 6123; echo on"});

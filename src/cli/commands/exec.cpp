@@ -2,16 +2,14 @@
 
 #include <CLI/CLI.hpp>
 #include <chrono>
-#include <map>
 #include <memory>
 
-#include "cli/awaited_hosts.hpp"
 #include "cli/commands.hpp"
+#include "cli/exec_output.hpp"
 #include "cli/exit_code.hpp"
 #include "cli/seconds.hpp"
 #include "cli/views/exec_result.hpp"
 #include "cli/whole_number.hpp"
-#include "jobman/base/spill.hpp"
 #include "jobman/base/strings.hpp"
 #include "jobman/client/exec_order.hpp"
 #include "jobman/client/find_jobs.hpp"
@@ -19,118 +17,21 @@
 #include "jobman/client/run_on_hosts.hpp"
 #include "jobman/client/vouching.hpp"
 #include "jobman/ssh/host_shell.hpp"
-#include "jobman/ui/prefixed_output.hpp"
-#include "jobman/ui/text.hpp"
 
 namespace jobman::cli {
 namespace {
 
 using base::Result;
-using SteadyClock = std::chrono::steady_clock;
 
 struct ExecOptions {
   std::string job = {};
   client::HostChoice hosts = {};
   client::ExecOrder order = {};
   bool fold = false;
-  int patience = 0;  ///< seconds
-  int timeout = 0;   ///< seconds; 0: none
-};
-
-/// Where the hosts' output goes: printed as it comes, or kept on disk to be folded.
-class Output {
- public:
-  Output(App& app, std::shared_ptr<base::Spill> kept, int host_count, std::size_t chosen)
-      : app_(app),
-        kept_(std::move(kept)),
-        awaited_(chosen),
-        raw_(app.mode() == OutputMode::kQuiet && chosen == 1),
-        out_({.host_count = host_count, .split_carriage_returns = app.terminal().facts().out_tty},
-             [&app, host_count](int host, std::string_view line, bool continued) {
-               PrintLine(app.terminal(), ui::HostPrefix(host, host_count, continued), host, line);
-             }),
-        err_(
-            {.host_count = host_count, .split_carriage_returns = app.terminal().facts().err_screen},
-            [&app](std::string_view line) { app.terminal().ErrBytes(line); }) {}
-
-  void Connect(ssh::FanOutHost& host) {
-    host.on_login = [this, number = host.host] { awaited_.LoggedIn(number, SteadyClock::now()); };
-    host.out = [this, number = host.host](std::string_view bytes) -> base::Status {
-      Heard(number);
-      if (kept_) return Keep(number, bytes);
-      if (raw_)
-        app_.terminal().OutBytes(bytes);
-      else
-        out_.Feed(number, bytes);
-      app_.terminal().Flush();  // as it comes
-      written_ = true;
-      return StillRead();
-    };
-    host.err = [this, number = host.host](std::string_view bytes) -> base::Status {
-      Heard(number);
-      if (kept_) return Keep(number, bytes);
-      if (raw_)
-        app_.terminal().ErrBytes(bytes);
-      else
-        err_.Feed(number, bytes);
-      return base::Ok();
-    };
-  }
-  /// One line of the terminal, rewritten: 1,024 hosts take their time, and one may be dead.
-  void WaitFor(const std::vector<int>& busy) {
-    if (app_.mode() == OutputMode::kQuiet) return;
-    // The reader of a pipe may still be about to show what it was given, on the same screen.
-    const bool in_the_way = written_ && app_.terminal().facts().out_pipe;
-    app_.terminal().SetStatus(in_the_way ? std::string{} : awaited_.Line(busy, SteadyClock::now()));
-  }
-  void Finish() {
-    app_.terminal().SetStatus({});
-    out_.Finish();
-    err_.Finish();
-    app_.terminal().Flush();
-  }
-  /// What was kept, by host.
-  std::map<int, ui::HostText> Texts() const {
-    std::map<int, ui::HostText> texts;
-    for (const auto& [host, facts] : facts_) {
-      texts[host] = {.facts = facts,
-                     .read = [kept = kept_, host = host](const ui::TakePiece& take) {
-                       return kept->Read(host, take);
-                     }};
-    }
-    return texts;
-  }
-
- private:
-  /// The line gives way to what the last silent host says.
-  void Heard(int host) {
-    if (awaited_.Heard(host)) app_.terminal().SetStatus({});
-  }
-  static void PrintLine(ui::Terminal& terminal, const std::string& prefix, int host,
-                        std::string_view line) {
-    terminal.Out(ui::PaintHost(host, prefix, terminal.out_style()));
-    terminal.OutBytes(line);
-    if (!line.ends_with('\n')) terminal.OutBytes("\n");
-  }
-  base::Status Keep(int host, std::string_view bytes) {
-    facts_[host].Add(bytes);
-    return kept_->Append(host, bytes);
-  }
-  /// An error once nobody reads stdout: then the commands need not go on.
-  base::Status StillRead() const {
-    const int error = app_.terminal().out_error();
-    if (error == 0) return base::Ok();
-    return base::FromErrno(error, "writing to stdout");
-  }
-
-  App& app_;
-  std::shared_ptr<base::Spill> kept_;  ///< none: printed as it comes
-  std::map<int, ui::TextFacts> facts_ = {};
-  AwaitedHosts awaited_;
-  bool raw_;              ///< one host and --quiet: byte for byte
-  bool written_ = false;  ///< a host's output was printed
-  ui::PrefixedOutput out_;
-  ui::PrefixedOutput err_;
+  std::string out = {};  ///< a folder; empty: none
+  bool force = false;    ///< what an earlier command wrote there may go
+  int patience = 0;      ///< seconds
+  int timeout = 0;       ///< seconds; 0: none
 };
 
 /// Of one host the command's own, or why there is none. Of several 5 where a key was at fault: no
@@ -159,11 +60,20 @@ base::Error WasInterrupted(core::JobId id) {
 }
 
 /// With --fold and --json the output is shown at the end: until then it is on disk.
-Result<std::shared_ptr<base::Spill>> MaybeSpill(App& app, const client::Context& context,
-                                                const ExecOptions& options) {
-  if (!options.fold && app.mode() != OutputMode::kJson) return std::shared_ptr<base::Spill>();
-  JM_ASSIGN_OR_RETURN(base::Spill spill, base::Spill::Open(context.paths.home));
-  return std::make_shared<base::Spill>(std::move(spill));
+Result<OutputPlace> PlaceOf(App& app, const client::Context& context, const ExecOptions& options,
+                            const std::vector<ssh::FanOutHost>& hosts) {
+  OutputPlace place;
+  if (!options.out.empty()) {
+    std::vector<int> numbers;
+    for (const ssh::FanOutHost& host : hosts) numbers.push_back(host.host);
+    JM_ASSIGN_OR_RETURN(client::OutFiles files,
+                        client::OutFiles::Create(options.out, numbers, options.force));
+    place.files = std::make_shared<client::OutFiles>(std::move(files));
+  } else if (options.fold || app.mode() == OutputMode::kJson) {
+    JM_ASSIGN_OR_RETURN(base::Spill spill, base::Spill::Open(context.paths.home));
+    place.kept = std::make_shared<base::Spill>(std::move(spill));
+  }
+  return place;
 }
 
 base::Status Print(App& app, const views::ExecResult& view) {
@@ -179,6 +89,34 @@ base::Status Print(App& app, const views::ExecResult& view) {
   return base::Ok();
 }
 
+ssh::FanOutOptions FanOutOf(const ExecOptions& options, ExecOutput& output) {
+  ssh::FanOutOptions fan_out{
+      .ask_first = true,
+      .on_end = [&output](const std::vector<int>& busy) { output.WaitFor(busy, true); },
+      .on_look = [&output](const std::vector<int>& busy) { output.WaitFor(busy, false); }};
+  if (options.timeout > 0) fan_out.limit = std::chrono::seconds{options.timeout};
+  if (options.patience > 0) fan_out.patience = std::chrono::seconds{options.patience};
+  return fan_out;
+}
+
+views::ExecResult ViewOf(core::JobId id, const ssh::FanOutResult& result, const ExecOutput& output,
+                         const OutputPlace& place) {
+  using Stream = client::OutFiles::Stream;
+  views::ExecResult view{.job = id, .output = output.Texts(), .summary = result.Summary()};
+  for (const ssh::HostOutcome& host : result.hosts) {
+    views::ExecResult::Row row{.host = host.host, .took = host.took};
+    if (host.result.ok())
+      row.exit_code = *host.result;
+    else
+      row.error = host.result.error().ToString();
+    if (place.files) row.out_file = place.files->PathOf(host.host, Stream::kOut).string();
+    if (place.files && place.files->HasErr(host.host))
+      row.err_file = place.files->PathOf(host.host, Stream::kErr).string();
+    view.rows.push_back(std::move(row));
+  }
+  return view;
+}
+
 Result<int> RunExec(App& app, const ExecOptions& options) {
   JM_ASSIGN_OR_RETURN(const client::Context context, app.OpenForWriting());
   JM_ASSIGN_OR_RETURN(const core::JobId id,
@@ -186,8 +124,8 @@ Result<int> RunExec(App& app, const ExecOptions& options) {
   JM_ASSIGN_OR_RETURN(const core::Job job, context.Await(context.stores.jobs->Get(id)));
   JM_ASSIGN_OR_RETURN(auto hosts, client::ChooseHosts(context.paths, job, options.hosts));
   JM_ASSIGN_OR_RETURN(const std::string line, client::Prepare(context, job, options.order, hosts));
-  JM_ASSIGN_OR_RETURN(auto kept, MaybeSpill(app, context, options));
-  Output output(app, std::move(kept), static_cast<int>(job.slice->hosts.size()), hosts.size());
+  JM_ASSIGN_OR_RETURN(const OutputPlace place, PlaceOf(app, context, options, hosts));
+  ExecOutput output(app, place, static_cast<int>(job.slice->hosts.size()), hosts.size());
   for (ssh::FanOutHost& host : hosts) output.Connect(host);
   client::Vouching vouching(context);
   vouching.CompleteAll(job, hosts);
@@ -197,24 +135,12 @@ Result<int> RunExec(App& app, const ExecOptions& options) {
     input.Start();
   }
   ssh::RaiseFileLimit();
-  ssh::FanOutOptions fan_out{
-      .ask_first = true,
-      .on_end = [&output](const std::vector<int>& busy) { output.WaitFor(busy); },
-      .on_look = [&output](const std::vector<int>& busy) { output.WaitFor(busy); }};
-  if (options.timeout > 0) fan_out.limit = std::chrono::seconds{options.timeout};
-  if (options.patience > 0) fan_out.patience = std::chrono::seconds{options.patience};
-  const auto result = client::RunOnHosts(context, std::move(hosts), line, fan_out);
+  const auto result =
+      client::RunOnHosts(context, std::move(hosts), line, FanOutOf(options, output));
   output.Finish();
-  for (const std::string& line : context.Await(vouching.FirstUses())) app.Say(line);
+  for (const std::string& first_use : context.Await(vouching.FirstUses())) app.Say(first_use);
   if (!result) return WasInterrupted(id);
-  views::ExecResult view{.job = id, .output = output.Texts(), .summary = result->Summary()};
-  for (const ssh::HostOutcome& row : result->hosts) {
-    view.rows.push_back({.host = row.host,
-                         .exit_code = row.result.ok() ? std::optional(*row.result) : std::nullopt,
-                         .error = row.result.ok() ? std::string{} : row.result.error().ToString(),
-                         .took = row.took});
-  }
-  JM_TRY(Print(app, view));
+  JM_TRY(Print(app, ViewOf(id, *result, output, place)));
   return ExitCodeOfHosts(app, *result);
 }
 
@@ -256,7 +182,15 @@ void AddExec(CLI::App& root, Invocation& chosen) {
                     "conda or venv");
   command->add_flag("--clean-libtpu", options->order.clean_libtpu,
                     "First remove libtpu's lock file and logs from /tmp, as podrun -c");
-  command->add_flag("--fold", options->fold, "Print output that several hosts share only once");
+  CLI::Option* fold =
+      command->add_flag("--fold", options->fold, "Print output that several hosts share only once");
+  command
+      ->add_option("--out", options->out,
+                   "Print nothing, but write what each host prints to DIR/host-0003.out and .err")
+      ->type_name("DIR")
+      ->excludes(fold);
+  command->add_flag("--force", options->force, "--out may replace the files of an earlier command")
+      ->needs("--out");
   command
       ->add_option("--patience", options->patience,
                    "Keep trying hosts that cannot be reached or do not answer: 60s, 5m")

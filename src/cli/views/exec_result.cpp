@@ -17,6 +17,18 @@ ui::Tone ToneOf(const ExecResult::Row& row) {
   return row.exit_code == 0 ? ui::Tone::kGood : ui::Tone::kBad;
 }
 
+/// Where it is, or the output itself.
+void AddOutput(const ExecResult& view, const ExecResult::Row& row, LargeJson& texts,
+               base::OrderedJson& json) {
+  if (!row.out_file.empty()) {
+    json["out"] = row.out_file;
+    json["err"] = row.err_file.empty() ? base::OrderedJson() : base::OrderedJson(row.err_file);
+    return;
+  }
+  const auto output = view.output.find(row.host);
+  json["output"] = output == view.output.end() ? "" : texts.Place(output->second.read);
+}
+
 }  // namespace
 
 ui::Folding Folded(const ExecResult& view) {
@@ -59,8 +71,7 @@ base::OrderedJson ToJson(const ExecResult& view, LargeJson& texts) {
     if (row.exit_code) json["exit_code"] = *row.exit_code;
     if (!row.error.empty()) json["error"] = row.error;
     json["seconds"] = static_cast<double>(row.took.count()) / 1000.0;
-    const auto output = view.output.find(row.host);
-    json["output"] = output == view.output.end() ? "" : texts.Place(output->second.read);
+    AddOutput(view, row, texts, json);
     hosts.push_back(std::move(json));
   }
   return {{"job", view.job.value}, {"hosts", hosts}, {"summary", view.summary}};

@@ -21,6 +21,8 @@ struct ExecResult {
     std::optional<int> exit_code = {};
     std::string error = {};  ///< why there is no exit code
     base::Duration took = {};
+    std::string out_file = {};  ///< with --out: where its output is
+    std::string err_file = {};  ///< empty: it wrote nothing to stderr
   };
   core::JobId job = {};
   std::vector<Row> rows = {};

@@ -123,6 +123,28 @@ TEST_F(NetworkCommands, ExecTakesAssignmentsAndAFolder) {
   EXPECT_EQ(here.out, std::filesystem::current_path().string() + "\n") << "as with podrun -w";
 }
 
+TEST_F(NetworkCommands, ExecWritesAFilePerHost) {
+  const auto folder = world_.paths().home / "out";
+  const std::vector<std::string> args = {"exec",          "1",  "--out",
+                                         folder.string(), "--", "basename $HOME; echo bad >&2"};
+  const auto ran = world_.Run(args);
+  EXPECT_EQ(ran.out, "");
+  EXPECT_THAT(ran.err, HasSubstr("EXIT CODE"));
+  EXPECT_EQ(base::ReadFile(folder / "host-0001.out").value_or("none"), "h1\n");
+  EXPECT_EQ(base::ReadFile(folder / "host-0000.err").value_or("none"), "bad\n");
+  const auto again = world_.Run(args);
+  EXPECT_EQ(again.exit_code, 2);
+  EXPECT_THAT(again.err,
+              AllOf(HasSubstr("has the output of an earlier command"), HasSubstr("--force")));
+  const auto json = world_.Run(
+      {"exec", "1", "-w", "0", "--json", "--force", "--out", folder.string(), "--", "echo"});
+  EXPECT_THAT(json.out, AllOf(HasSubstr("host-0000.out\""), HasSubstr("\"err\": null"),
+                              Not(HasSubstr("\"output\""))));
+  EXPECT_FALSE(base::FileSize(folder / "host-0001.out"));
+  EXPECT_EQ(world_.Run({"exec", "1", "--force", "--", "true"}).exit_code, 2);
+  EXPECT_EQ(world_.Run({"exec", "1", "--fold", "--out", "x", "--", "true"}).exit_code, 2);
+}
+
 TEST_F(NetworkCommands, ExecShowsNoLiveLineBesideTheOutputThatAPipeShows) {
   world_.around = {.err_tty = true, .term = "xterm", .locale = "C.UTF-8"};
   EXPECT_THAT(world_.Run({"exec", "1", "--", "echo x"}).err, HasSubstr("waiting for 1 host"));
