@@ -12,6 +12,8 @@ namespace jobman::cli {
 namespace {
 
 constexpr auto kSilent = std::chrono::seconds{10};
+/// Characters of numbers of hosts, so that a line of 80 has the rest too.
+constexpr std::size_t kMostNumbers = 40;
 
 }  // namespace
 
@@ -26,7 +28,7 @@ std::string AwaitedHosts::Line(const std::vector<int>& busy, Time now) const {
                [&](int host) { return some_ended || !heard_.contains(host); });
   if (awaited.empty()) return {};
   return fmt::format("waiting for {}: {}{}", base::Plural(std::ssize(awaited), "host"),
-                     base::FormatRanges(awaited), Silence(awaited, now));
+                     base::ShortRanges(awaited, kMostNumbers), Silence(awaited, now));
 }
 
 std::string AwaitedHosts::Silence(const std::vector<int>& awaited, Time now) const {
@@ -42,7 +44,7 @@ std::string AwaitedHosts::Silence(const std::vector<int>& awaited, Time now) con
   const bool one = silent.size() == 1;
   const auto seconds = std::chrono::duration_cast<std::chrono::seconds>(now - last);
   return fmt::format("; {} {} the login, but printed nothing for {}",
-                     (one ? "host " : "hosts ") + base::FormatRanges(silent),
+                     (one ? "host " : "hosts ") + base::ShortRanges(silent, kMostNumbers),
                      one ? "accepts" : "accept", base::FormatDuration(seconds));
 }
 

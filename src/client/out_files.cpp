@@ -15,12 +15,12 @@ namespace {
 using base::Result;
 using base::Status;
 
-std::string NameOf(int host, OutFiles::Stream stream) {
+std::string OutFileName(int host, OutFiles::Stream stream) {
   return fmt::format("host-{:04}.{}", host, stream == OutFiles::Stream::kOut ? "out" : "err");
 }
 
-/// Whether the name is one of NameOf().
-bool IsOurs(std::string_view name) {
+/// Whether the name is one of OutFileName().
+bool IsOutFileName(std::string_view name) {
   if (!name.starts_with("host-") || !(name.ends_with(".out") || name.ends_with(".err")))
     return false;
   const std::string_view number = name.substr(5, name.size() - 9);
@@ -43,7 +43,8 @@ Result<OutFiles> OutFiles::Create(base::Path folder, const std::vector<int>& hos
   OutFiles files(std::move(folder), std::move(fd));
   JM_TRY(files.RemoveOld(replace));
   for (const int host : hosts) {
-    JM_ASSIGN_OR_RETURN(const base::UniqueFd made, files.Open(NameOf(host, Stream::kOut), true));
+    JM_ASSIGN_OR_RETURN(const base::UniqueFd made,
+                        files.Open(OutFileName(host, Stream::kOut), true));
   }
   return files;
 }
@@ -53,7 +54,7 @@ Status OutFiles::RemoveOld(bool replace) const {
   std::filesystem::directory_iterator file(folder_, error);
   for (; !error && file != std::filesystem::directory_iterator(); file.increment(error)) {
     const std::string name = file->path().filename().string();
-    if (!IsOurs(name)) continue;
+    if (!IsOutFileName(name)) continue;
     if (!replace) return HasOutput(folder_, name);
     if (::unlinkat(fd_.get(), name.c_str(), 0) != 0)
       return base::FromErrno(errno, "removing " + file->path().string());
@@ -70,7 +71,7 @@ Result<base::UniqueFd> OutFiles::Open(const std::string& name, bool is_new) cons
 }
 
 Status OutFiles::Append(int host, Stream stream, std::string_view bytes) {
-  const std::string name = NameOf(host, stream);
+  const std::string name = OutFileName(host, stream);
   const bool is_new = stream == Stream::kErr && with_err_.insert(host).second;
   JM_ASSIGN_OR_RETURN(const base::UniqueFd fd, Open(name, is_new));
   while (!bytes.empty()) {
@@ -83,7 +84,7 @@ Status OutFiles::Append(int host, Stream stream, std::string_view bytes) {
 }
 
 base::Path OutFiles::PathOf(int host, Stream stream) const {
-  return folder_ / NameOf(host, stream);
+  return folder_ / OutFileName(host, stream);
 }
 
 }  // namespace jobman::client

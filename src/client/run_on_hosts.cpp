@@ -32,7 +32,7 @@ base::Result<core::HostSet> KnownHosts(const base::StatePaths& paths, const core
   return hosts;
 }
 
-base::Status CheckSlice(const core::Job& job, int slice) {
+base::Status CheckSliceNumber(const core::Job& job, int slice) {
   const int last = core::PositionOf(*job.slice, static_cast<int>(job.slice->hosts.size()) - 1).node;
   if (slice >= 0 && slice <= last) return base::Ok();
   const std::string has = last == 0 ? "only slice 0" : fmt::format("slices 0-{}", last);
@@ -57,7 +57,7 @@ base::Result<std::vector<ssh::FanOutHost>> ChooseHosts(const base::StatePaths& p
   if (!choice.excluded.empty()) {
     JM_ASSIGN_OR_RETURN(excluded, KnownHosts(paths, job, choice.excluded));
   }
-  if (choice.slice) JM_TRY(CheckSlice(job, *choice.slice));
+  if (choice.slice) JM_TRY(CheckSliceNumber(job, *choice.slice));
   std::vector<ssh::FanOutHost> hosts;
   for (int host = 0; host < static_cast<int>(job.slice->hosts.size()); ++host) {
     if (!wanted.Contains(host) || excluded.Contains(host)) continue;

@@ -25,7 +25,7 @@ TEST(Journey, TheQuickstartSucceedsOnFourHosts) {
   const Ran folded = place.Jobman({"exec", "quickstart", "--fold", "--", "echo same"});
   EXPECT_EQ(folded.code, 0) << folded.All();
   EXPECT_THAT(folded.out, HasSubstr("hosts 0-3 (4): same"));
-  EXPECT_EQ(place.Jobman({"exec", "1", "-w", "1-2", "--", "exit 3"}).code, 1);
+  EXPECT_EQ(place.Jobman({"exec", "1", "-w", "1-2", "--", "exit 3"}).code, 3);
   const Ran login = place.Jobman({"ssh", "1", "-w", "2", "hostname"});
   EXPECT_THAT(login.out, HasSubstr("-w-2")) << login.err;
   const base::Path mark = place.path() / "mark";

@@ -5,8 +5,8 @@
 #include <memory>
 
 #include "cli/commands.hpp"
+#include "cli/exec_end.hpp"
 #include "cli/exec_output.hpp"
-#include "cli/exit_code.hpp"
 #include "cli/seconds.hpp"
 #include "cli/views/exec_result.hpp"
 #include "cli/whole_number.hpp"
@@ -33,24 +33,6 @@ struct ExecOptions {
   int patience = 0;      ///< seconds
   int timeout = 0;       ///< seconds; 0: none
 };
-
-/// Of one host the command's own, or why there is none. Of several 5 where a key was at fault: no
-/// later try mends that. Says what to do, once.
-int ExitCodeOfHosts(App& app, const ssh::FanOutResult& result) {
-  if (result.AllOk()) return kSuccess;
-  if (result.hosts.size() == 1) {
-    const base::Result<int>& only = result.hosts.front().result;
-    if (only.ok()) return *only;
-    if (!only.error().hint.empty()) app.Say("  " + only.error().hint);
-    return ExitCodeOf(only.error());
-  }
-  for (const ssh::HostOutcome& row : result.hosts) {
-    if (row.result.ok() || ExitCodeOf(row.result.error()) != kCredentials) continue;
-    if (!row.result.error().hint.empty()) app.Say("  " + row.result.error().hint);
-    return kCredentials;
-  }
-  return kJobFailed;
-}
 
 base::Error WasInterrupted(core::JobId id) {
   return {.code = base::Code::kCancelled,
@@ -79,13 +61,18 @@ Result<OutputPlace> PlaceOf(App& app, const client::Context& context, const Exec
 base::Status Print(App& app, const views::ExecResult& view) {
   if (app.mode() == OutputMode::kJson) {
     LargeJson texts;
-    return texts.Print(views::ToJson(view, texts), app.terminal());
+    JM_ASSIGN_OR_RETURN(const std::string in_short, views::InShort(view));
+    base::OrderedJson json = views::ToJson(view, texts);
+    json["in_short"] = in_short.empty() ? base::OrderedJson() : base::OrderedJson(in_short);
+    return texts.Print(json, app.terminal());
   }
   if (app.mode() == OutputMode::kQuiet) return base::Ok();
   JM_TRY(views::Folded(view).Print(app.terminal()));
   // stdout is what the hosts wrote, and nothing else.
   app.terminal().Flush();
+  JM_ASSIGN_OR_RETURN(const std::string in_short, views::InShort(view));
   app.terminal().Err(RenderText(view, app.terminal().err_style()));
+  if (!in_short.empty()) app.terminal().Err(in_short);
   return base::Ok();
 }
 
@@ -99,12 +86,15 @@ ssh::FanOutOptions FanOutOf(const ExecOptions& options, ExecOutput& output) {
   return fan_out;
 }
 
-views::ExecResult ViewOf(core::JobId id, const ssh::FanOutResult& result, const ExecOutput& output,
-                         const OutputPlace& place) {
+views::ExecResult ResultOf(core::JobId id, const ssh::FanOutResult& result,
+                           const ExecOutput& output, const OutputPlace& place) {
   using Stream = client::OutFiles::Stream;
   views::ExecResult view{.job = id, .output = output.Texts(), .summary = result.Summary()};
   for (const ssh::HostOutcome& host : result.hosts) {
-    views::ExecResult::Row row{.host = host.host, .took = host.took};
+    views::ExecResult::Row row{.host = host.host,
+                               .brief = ssh::Brief(host),
+                               .timed_out = host.timed_out,
+                               .took = host.took};
     if (host.result.ok())
       row.exit_code = *host.result;
     else
@@ -140,8 +130,12 @@ Result<int> RunExec(App& app, const ExecOptions& options) {
   output.Finish();
   for (const std::string& first_use : context.Await(vouching.FirstUses())) app.Say(first_use);
   if (!result) return WasInterrupted(id);
-  JM_TRY(Print(app, ViewOf(id, *result, output, place)));
-  return ExitCodeOfHosts(app, *result);
+  const ExecEnd end = EndOf(*result);
+  views::ExecResult view = ResultOf(id, *result, output, place);
+  view.exit_code = end.code;
+  JM_TRY(Print(app, view));
+  if (!end.hint.empty()) app.Say("  " + end.hint);
+  return end.code;
 }
 
 /// What CLI11 makes of a flag of text that stands alone.

@@ -1,17 +1,49 @@
 #include "cli/views/exec_result.hpp"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <utility>
 
 #include "jobman/base/strings.hpp"
+#include "jobman/base/time.hpp"
 #include "jobman/ui/table.hpp"
 
 namespace jobman::cli::views {
 namespace {
 
+/// How many characters of numbers of hosts a row shows, of 1,024 hosts too.
+constexpr std::size_t kMostNumbers = 32;
+
+/// What hosts of the same row have in common.
 std::string Result(const ExecResult::Row& row) {
-  return row.exit_code ? std::to_string(*row.exit_code) : row.error;
+  if (row.exit_code) return std::to_string(*row.exit_code);
+  return row.brief.empty() ? row.error : row.brief;
 }
+
+/// Hosts that share a row of the table.
+struct Alike {
+  std::vector<int> hosts = {};
+  const ExecResult::Row* first = nullptr;
+  base::Duration took = {};  ///< of the slowest
+  bool same_error = true;
+
+  void Add(const ExecResult::Row& row) {
+    if (first == nullptr) first = &row;
+    hosts.push_back(row.host);
+    took = std::max(took, row.took);
+    same_error = same_error && row.error == first->error;
+  }
+  std::string ExitCode() const {
+    if (first->timed_out) return "timeout";
+    return first->exit_code ? std::to_string(*first->exit_code) : "-";
+  }
+  std::string Error() const {
+    if (first->timed_out) return {};
+    if (same_error) return first->error;
+    return fmt::format("{} (host {}: {})", Result(*first), first->host, first->error);
+  }
+};
 
 ui::Tone ToneOf(const ExecResult::Row& row) {
   return row.exit_code == 0 ? ui::Tone::kGood : ui::Tone::kBad;
@@ -38,28 +70,27 @@ ui::Folding Folded(const ExecResult& view) {
 }
 
 std::string RenderText(const ExecResult& view, const ui::Style& style) {
-  // Hosts with the same result share a row.
   std::vector<ui::Column> columns = {
       {.header = "HOST"}, {.header = "EXIT CODE"}, {.header = "TIME"}};
-  const bool failed = std::any_of(view.rows.begin(), view.rows.end(),
-                                  [](const ExecResult::Row& row) { return !row.error.empty(); });
+  const bool failed =
+      std::any_of(view.rows.begin(), view.rows.end(),
+                  [](const ExecResult::Row& row) { return !row.error.empty() && !row.timed_out; });
   // Last, where it may go on below: its end names the cause.
   if (failed) columns.push_back({.header = "ERROR", .wraps = true});
   ui::Table table(std::move(columns));
-  std::map<std::string, std::pair<std::vector<int>, const ExecResult::Row*>> groups;
+  std::map<std::string, Alike> groups;
   std::vector<std::string> order;
   for (const ExecResult::Row& row : view.rows) {
-    auto& group = groups[Result(row)];
-    if (group.first.empty()) order.push_back(Result(row));
-    group.first.push_back(row.host);
-    if (group.second == nullptr || row.took > group.second->took) group.second = &row;
+    Alike& group = groups[Result(row)];
+    if (group.first == nullptr) order.push_back(Result(row));
+    group.Add(row);
   }
   for (const std::string& result : order) {
-    const auto& [hosts, slowest] = groups[result];
-    table.AddRow({base::FormatRanges(hosts),
-                  {slowest->exit_code ? result : "-", ToneOf(*slowest)},
-                  base::FormatDuration(slowest->took),
-                  {slowest->error, ui::Tone::kBad}});
+    const Alike& group = groups[result];
+    table.AddRow({base::ShortRanges(group.hosts, kMostNumbers),
+                  {group.ExitCode(), ToneOf(*group.first)},
+                  base::FormatDuration(group.took),
+                  {group.Error(), ui::Tone::kBad}});
   }
   return table.Render(style);
 }
@@ -70,11 +101,15 @@ base::OrderedJson ToJson(const ExecResult& view, LargeJson& texts) {
     base::OrderedJson json = {{"host", row.host}, {"exit_code", nullptr}, {"error", nullptr}};
     if (row.exit_code) json["exit_code"] = *row.exit_code;
     if (!row.error.empty()) json["error"] = row.error;
+    json["timeout"] = row.timed_out;
     json["seconds"] = static_cast<double>(row.took.count()) / 1000.0;
     AddOutput(view, row, texts, json);
     hosts.push_back(std::move(json));
   }
-  return {{"job", view.job.value}, {"hosts", hosts}, {"summary", view.summary}};
+  return {{"job", view.job.value},
+          {"hosts", hosts},
+          {"summary", view.summary},
+          {"exit_code", view.exit_code}};
 }
 
 }  // namespace jobman::cli::views

@@ -31,5 +31,19 @@ TEST(AwaitedHosts, NamesThoseThatAreSilentAndThenThoseThatHaveNotEnded) {
   EXPECT_EQ(awaited.Line({}, kLogin), "");
 }
 
+/// One of two lags, which no range shortens.
+TEST(AwaitedHosts, ALineIsShortWhoeverIsAwaited) {
+  AwaitedHosts awaited(1024);
+  std::vector<int> odd;
+  for (int host = 1; host < 1024; host += 2) odd.push_back(host);
+  for (const int host : odd) awaited.LoggedIn(host, kLogin);
+  EXPECT_EQ(awaited.Line(odd, kLogin),
+            "waiting for 512 hosts: 1,3,5,7,9,11,13,15,17,19,21,23,... (512)");
+  EXPECT_EQ(
+      awaited.Line(odd, kLogin + 12 * kSecond),
+      "waiting for 512 hosts: 1,3,5,7,9,11,13,15,17,19,21,23,... (512); hosts "
+      "1,3,5,7,9,11,13,15,17,19,21,23,... (512) accept the login, but printed nothing for 12s");
+}
+
 }  // namespace
 }  // namespace jobman::cli

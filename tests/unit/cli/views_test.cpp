@@ -5,7 +5,6 @@
 #include "cli/slice_price.hpp"
 #include "cli/views/controller_status.hpp"
 #include "cli/views/created.hpp"
-#include "cli/views/exec_result.hpp"
 #include "cli/views/job_detail.hpp"
 #include "cli/views/job_end.hpp"
 #include "cli/views/wished.hpp"
@@ -53,18 +52,6 @@ TEST(Words, TheFirstLineOfAScriptIsItsFirstCommand) {
             "python train.py ...");
   EXPECT_EQ(FirstLine("# nothing yet"), "# nothing yet");
   EXPECT_EQ(FirstLine(" \n"), "");
-}
-
-TEST(ExecView, TheErrorOfAHostGoesOnBelowItself) {
-  ExecResult view{.rows = {{.host = 0, .exit_code = 0, .took = 200ms}, {.host = 1, .took = 20s}}};
-  EXPECT_EQ(RenderText({.rows = {view.rows[0]}}, {.width = 60}),
-            "HOST  EXIT CODE  TIME\n0     0          0.2s\n");
-  view.rows[1].error = "10.0.0.2:22: no answer to the login within 20s: the host hangs";
-  EXPECT_EQ(RenderText(view, {.width = 60}),
-            "HOST  EXIT CODE  TIME  ERROR\n"
-            "0     0          0.2s\n"
-            "1     -          20s   10.0.0.2:22: no answer to the login\n"
-            "                       within 20s: the host hangs\n");
 }
 
 /// Jobs of an array.

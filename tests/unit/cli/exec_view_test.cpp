@@ -1,0 +1,110 @@
+#include <gtest/gtest.h>
+
+#include "cli/views/exec_result.hpp"
+
+namespace jobman::cli::views {
+namespace {
+
+using std::chrono_literals::operator""ms;
+using std::chrono_literals::operator""s;
+
+TEST(ExecView, TheErrorOfAHostGoesOnBelowItself) {
+  ExecResult view{.rows = {{.host = 0, .exit_code = 0, .took = 200ms}, {.host = 1, .took = 20s}}};
+  EXPECT_EQ(RenderText({.rows = {view.rows[0]}}, {.width = 60}),
+            "HOST  EXIT CODE  TIME\n0     0          0.2s\n");
+  view.rows[1].error = "10.0.0.2:22: no answer to the login within 20s: the host hangs";
+  EXPECT_EQ(RenderText(view, {.width = 60}),
+            "HOST  EXIT CODE  TIME  ERROR\n"
+            "0     0          0.2s\n"
+            "1     -          20s   10.0.0.2:22: no answer to the login\n"
+            "                       within 20s: the host hangs\n");
+}
+
+ExecResult::Row Exited(int host, int code) {
+  return {
+      .host = host, .exit_code = code, .brief = "exit code " + std::to_string(code), .took = 200ms};
+}
+ExecResult::Row TimedOut(int host) {
+  return {.host = host,
+          .error = "timeout: it took long",
+          .brief = "timeout",
+          .timed_out = true,
+          .took = 5s};
+}
+ExecResult::Row Unreached(int host) {
+  return {.host = host,
+          .error = "10.0.0." + std::to_string(host) + ":22: connection refused",
+          .brief = "connection refused",
+          .took = 1s};
+}
+ui::HostText Text(const std::string& text) {
+  ui::HostText kept;
+  kept.facts.Add(text);
+  kept.read = [text](const ui::TakePiece& take) { return take(text); };
+  return kept;
+}
+
+TEST(ExecView, HostsThatEndedAlikeShareARow) {
+  const ExecResult view{
+      .rows = {Exited(0, 0), Unreached(1), TimedOut(2), Unreached(3), Exited(4, 3)}};
+  EXPECT_EQ(RenderText(view, {.width = 200}),
+            "HOST  EXIT CODE  TIME  ERROR\n"
+            "0     0          0.2s\n"
+            "1,3   -          1s    connection refused (host 1: 10.0.0.1:22: connection refused)\n"
+            "2     timeout    5s\n"
+            "4     3          0.2s\n");
+}
+
+TEST(ExecView, ARowOfAThousandHostsIsALine) {
+  ExecResult view;
+  for (int host = 0; host < 1024; ++host) view.rows.push_back(Exited(host, host % 2));
+  for (const int width : {80, 200}) {
+    EXPECT_EQ(RenderText(view, {.width = width}),
+              "HOST                             EXIT CODE  TIME\n"
+              "0,2,4,6,8,10,12,14,16,... (512)  0          0.2s\n"
+              "1,3,5,7,9,11,13,15,17,... (512)  1          0.2s\n");
+  }
+}
+
+TEST(ExecView, ShortOutputsThatDifferAreOneLine) {
+  ExecResult view;
+  for (int host = 0; host < 1024; ++host) {
+    view.rows.push_back(host == 417 ? TimedOut(host) : Exited(host, 0));
+    if (host != 417) view.output[host] = Text("meow\n");
+  }
+  EXPECT_EQ(InShort(view).value(), "1023 hosts: meow; host 417: timeout");
+  view.rows[5] = Exited(5, 3);
+  view.rows[6] = Exited(6, 2);
+  view.output.erase(6);
+  EXPECT_EQ(InShort(view).value(),
+            "1021 hosts: meow; host 5: meow (exit code 3); host 6: exit code 2; host 417: timeout");
+  view.output[7] = Text("two\nlines\n");
+  EXPECT_EQ(InShort(view).value(), "") << "it would not be short";
+}
+
+TEST(ExecView, NothingIsSaidInShortWhereNothingDiffers) {
+  ExecResult view{.rows = {Exited(0, 0), Exited(1, 0)}};
+  EXPECT_EQ(InShort(view).value(), "") << "not kept";
+  view.output = {{0, Text("meow")}, {1, Text("meow")}};
+  EXPECT_EQ(InShort(view).value(), "");
+  view.output[1] = Text("m\x1b[31mew\n");
+  EXPECT_EQ(InShort(view).value(), "host 0: meow; host 1: m?[31mew") << "no control characters";
+  view.rows.clear();
+  for (int host = 0; host < 20; ++host) {
+    view.rows.push_back(Exited(host, 0));
+    view.output[host] = Text(std::to_string(host));
+  }
+  EXPECT_EQ(InShort(view).value(), "");
+}
+
+TEST(ExecView, JsonHasTheTimeout) {
+  const ExecResult view{.rows = {TimedOut(0)}, .summary = "0/1 ok", .exit_code = 124};
+  LargeJson texts;
+  const auto json = ToJson(view, texts);
+  EXPECT_EQ(json["hosts"][0]["timeout"], true);
+  EXPECT_EQ(json["hosts"][0]["error"], "timeout: it took long");
+  EXPECT_EQ(json["exit_code"], 124);
+}
+
+}  // namespace
+}  // namespace jobman::cli::views
