@@ -206,6 +206,29 @@ TEST_F(Exec, ACommandThatTakesTooLongIsEnded) {
   }));
 }
 
+TEST_F(Exec, RunsAgainWhereItFailed) {
+  Run();
+  const std::string mended = place_.JobFile("x", 1, "true");
+  EXPECT_EQ(Shell("exec1 -- 'echo try; test -e ~/mended'").code, 1);
+  ASSERT_EQ(place_.Jobman({"cp", mended, "1:mended", "-w", "0"}).code, 0);
+  const Ran both = Shell("exec1 --rerun-failed --json");
+  EXPECT_EQ(both.code, 1);
+  EXPECT_THAT(both.out, AllOf(HasSubstr("\"host\": 0"), HasSubstr("\"host\": 1")));
+  const Ran rest = Shell("exec1 --rerun-failed");
+  EXPECT_EQ(rest.code, 1);
+  EXPECT_EQ(rest.out, "host 1 | try\n");
+  ASSERT_EQ(place_.Jobman({"cp", mended, "1:mended", "-w", "1"}).code, 0);
+  EXPECT_EQ(Shell("exec1 --rerun-failed").code, 0);
+  const Ran none = Shell("exec1 --rerun-failed");
+  EXPECT_EQ(none.code, 0);
+  EXPECT_THAT(none.err, HasSubstr("failed on none of these hosts"));
+  EXPECT_EQ(Shell("exec1 -- false").code, 1);
+  EXPECT_TRUE(base::FileSize(place_.home() / "jobs/000001/exec.json"));
+  EXPECT_EQ(place_.Jobman({"delete", "1", "--wait"}).code, 0);
+  EXPECT_EQ(place_.Jobman({"clean", "1", "--yes"}).code, 0);
+  EXPECT_FALSE(base::FileSize(place_.home() / "jobs/000001/exec.json"));
+}
+
 TEST_F(Exec, AnInterruptEndsTheCommandOnTheHosts) {
   Run();
   const pid_t exec = place_.Start({"exec", "1", "--", "sleep 6123; echo on"});

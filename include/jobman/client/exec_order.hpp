@@ -16,6 +16,8 @@ struct ExecOrder {
   std::optional<std::string> workdir = {};
   bool clean_libtpu = false;  ///< see remote::DirectCommand
   bool job_env = false;       ///< as the job's command would run: see remote::CallInEnvironment()
+  std::optional<base::Duration> limit = {};  ///< see ssh::FanOutOptions::limit
+  friend bool operator==(const ExecOrder&, const ExecOrder&) = default;
 };
 
 /// One word is a line for the shell, as with ssh. Several are a command and its words, each of them

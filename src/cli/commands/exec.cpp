@@ -3,10 +3,12 @@
 #include <CLI/CLI.hpp>
 #include <chrono>
 #include <memory>
+#include <utility>
 
 #include "cli/commands.hpp"
 #include "cli/exec_end.hpp"
 #include "cli/exec_output.hpp"
+#include "cli/exit_code.hpp"
 #include "cli/seconds.hpp"
 #include "cli/views/exec_result.hpp"
 #include "cli/whole_number.hpp"
@@ -14,6 +16,7 @@
 #include "jobman/client/exec_order.hpp"
 #include "jobman/client/find_jobs.hpp"
 #include "jobman/client/input_feed.hpp"
+#include "jobman/client/last_exec.hpp"
 #include "jobman/client/run_on_hosts.hpp"
 #include "jobman/client/vouching.hpp"
 #include "jobman/ssh/host_shell.hpp"
@@ -32,6 +35,7 @@ struct ExecOptions {
   bool force = false;    ///< what an earlier command wrote there may go
   int patience = 0;      ///< seconds
   int timeout = 0;       ///< seconds; 0: none
+  bool rerun_failed = false;
 };
 
 base::Error WasInterrupted(core::JobId id) {
@@ -76,12 +80,13 @@ base::Status Print(App& app, const views::ExecResult& view) {
   return base::Ok();
 }
 
-ssh::FanOutOptions FanOutOf(const ExecOptions& options, ExecOutput& output) {
+ssh::FanOutOptions FanOutOf(const ExecOptions& options, const client::ExecOrder& order,
+                            ExecOutput& output) {
   ssh::FanOutOptions fan_out{
       .ask_first = true,
       .on_end = [&output](const std::vector<int>& busy) { output.WaitFor(busy, true); },
       .on_look = [&output](const std::vector<int>& busy) { output.WaitFor(busy, false); }};
-  if (options.timeout > 0) fan_out.limit = std::chrono::seconds{options.timeout};
+  fan_out.limit = order.limit;
   if (options.patience > 0) fan_out.patience = std::chrono::seconds{options.patience};
   return fan_out;
 }
@@ -107,13 +112,29 @@ views::ExecResult ResultOf(core::JobId id, const ssh::FanOutResult& result,
   return view;
 }
 
-Result<int> RunExec(App& app, const ExecOptions& options) {
-  JM_ASSIGN_OR_RETURN(const client::Context context, app.OpenForWriting());
-  JM_ASSIGN_OR_RETURN(const core::JobId id,
-                      context.Await(client::FindJob(context.stores.jobs, options.job)));
-  JM_ASSIGN_OR_RETURN(const core::Job job, context.Await(context.stores.jobs->Get(id)));
-  JM_ASSIGN_OR_RETURN(auto hosts, client::ChooseHosts(context.paths, job, options.hosts));
-  JM_ASSIGN_OR_RETURN(const std::string line, client::Prepare(context, job, options.order, hosts));
+Result<client::ExecOrder> OrderOf(const ExecOptions& options,
+                                  const std::optional<client::LastExec>& last) {
+  client::ExecOrder given = options.order;
+  if (options.timeout > 0) given.limit = std::chrono::seconds{options.timeout};
+  if (last) return client::Again(std::move(given), *last);
+  if (given.words.empty())
+    return base::InvalidArgument("CMD is required", "jobman exec JOB -- CMD");
+  return given;
+}
+
+Result<int> NoneFailed(App& app, core::JobId id) {
+  if (app.mode() == OutputMode::kJson) {
+    JM_TRY(Print(app, {.job = id, .summary = ssh::FanOutResult{}.Summary()}));
+  }
+  app.Say("the last exec of job " + core::FormatJobId(id) + " failed on none of these hosts");
+  return kSuccess;
+}
+
+/// Runs it, and shows how it went.
+Result<int> RunOn(App& app, const client::Context& context, const ExecOptions& options,
+                  const core::Job& job, const client::ExecOrder& order,
+                  std::vector<ssh::FanOutHost> hosts, const std::optional<client::LastExec>& last) {
+  JM_ASSIGN_OR_RETURN(const std::string line, client::Prepare(context, job, order, hosts));
   JM_ASSIGN_OR_RETURN(const OutputPlace place, PlaceOf(app, context, options, hosts));
   ExecOutput output(app, place, static_cast<int>(job.slice->hosts.size()), hosts.size());
   for (ssh::FanOutHost& host : hosts) output.Connect(host);
@@ -126,16 +147,36 @@ Result<int> RunExec(App& app, const ExecOptions& options) {
   }
   ssh::RaiseFileLimit();
   const auto result =
-      client::RunOnHosts(context, std::move(hosts), line, FanOutOf(options, output));
+      client::RunOnHosts(context, std::move(hosts), line, FanOutOf(options, order, output));
   output.Finish();
   for (const std::string& first_use : context.Await(vouching.FirstUses())) app.Say(first_use);
-  if (!result) return WasInterrupted(id);
+  if (!result) return WasInterrupted(job.id);
+  const auto kept =
+      client::KeepLastExec(context.paths, job.id, client::AfterExec(order, *result, last));
+  if (!kept.ok()) app.Say("--rerun-failed will not know of this: " + kept.error().ToString());
   const ExecEnd end = EndOf(*result);
-  views::ExecResult view = ResultOf(id, *result, output, place);
+  views::ExecResult view = ResultOf(job.id, *result, output, place);
   view.exit_code = end.code;
   JM_TRY(Print(app, view));
   if (!end.hint.empty()) app.Say("  " + end.hint);
   return end.code;
+}
+
+Result<int> RunExec(App& app, const ExecOptions& options) {
+  JM_ASSIGN_OR_RETURN(const client::Context context, app.OpenForWriting());
+  JM_ASSIGN_OR_RETURN(const core::JobId id,
+                      context.Await(client::FindJob(context.stores.jobs, options.job)));
+  JM_ASSIGN_OR_RETURN(const core::Job job, context.Await(context.stores.jobs->Get(id)));
+  std::optional<client::LastExec> last;
+  if (options.rerun_failed) {
+    JM_ASSIGN_OR_RETURN(last, client::ReadLastExec(context.paths, id));
+    if (!last) return NoneFailed(app, id);
+  }
+  JM_ASSIGN_OR_RETURN(const client::ExecOrder order, OrderOf(options, last));
+  JM_ASSIGN_OR_RETURN(auto hosts, client::ChooseHosts(context.paths, job, options.hosts));
+  if (last) client::KeepFailed(*last, hosts);
+  if (hosts.empty()) return NoneFailed(app, id);
+  return RunOn(app, context, options, job, order, std::move(hosts), last);
 }
 
 /// What CLI11 makes of a flag of text that stands alone.
@@ -158,8 +199,9 @@ void AddExec(CLI::App& root, Invocation& chosen) {
                                           "Run one command on the job's hosts: jobman exec JOB -- "
                                           "hostname; standard input goes to each host");
   command->add_option("JOB", options->job, "Number or name")->required();
-  command->add_option("CMD", options->order.words, "The command; one word is a shell line")
-      ->required();
+  command->add_option("CMD", options->order.words,
+                      "The command; one word is a shell line, NAME=VALUE words before it are its "
+                      "environment");
   command->add_option("-w,--host", options->hosts.numbers, "\"all\", or numbers and ranges: 0,3-7")
       ->type_name("HOSTS")
       ->capture_default_str();
@@ -170,6 +212,9 @@ void AddExec(CLI::App& root, Invocation& chosen) {
                    "Only the hosts of this slice of a multislice, from 0; they keep their numbers")
       ->type_name("N")
       ->transform(WholeNumber(0, 100000));
+  command->add_flag(
+      "--rerun-failed", options->rerun_failed,
+      "Only on the hosts where the job's last exec failed; without CMD the same again");
   AddWorkdir(*command, options);
   command->add_flag("--job-env", options->order.job_env,
                     "Run it as the job's command: with its variables and secrets, in its folder, "

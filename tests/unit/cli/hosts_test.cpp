@@ -146,6 +146,28 @@ TEST_F(NetworkCommands, ExecWritesAFilePerHost) {
   EXPECT_EQ(world_.Run({"exec", "1", "--fold", "--out", "x", "--", "true"}).exit_code, 2);
 }
 
+TEST_F(NetworkCommands, ExecRunsAgainWhereItFailed) {
+  const auto again = [this](std::vector<std::string> more) {
+    more.insert(more.begin(), {"exec", "1", "--rerun-failed"});
+    return world_.Run(more);
+  };
+  EXPECT_EQ(again({"--json"}).exit_code, 0) << "it never failed";
+  EXPECT_THAT(again({}).err,
+              HasSubstr("the last exec of job 000001 failed on none of these hosts"));
+  ASSERT_TRUE(base::EnsureDir(world_.paths().JobDir(1)).ok());
+  hosts_.Unplug("h1");
+  EXPECT_EQ(world_.Run({"exec", "1", "--", "echo", "a  b"}).exit_code, 75);
+  EXPECT_EQ(again({}).exit_code, 75) << "and it is known still";
+  EXPECT_EQ(again({"-w", "0"}).exit_code, 0);
+  hosts_.PlugIn("h1");
+  EXPECT_EQ(again({}).out, "host 1 | a  b\n");
+  EXPECT_EQ(again({}).out, "");
+  EXPECT_EQ(world_.Run({"exec", "1", "--", "exit 3"}).exit_code, 3);
+  EXPECT_EQ(again({"-w", "0", "--", "echo", "other"}).out, "host 0 | other\n");
+  EXPECT_EQ(again({"--", "echo", "rest"}).out, "host 1 | rest\n");
+  EXPECT_EQ(world_.Run({"exec", "1"}).exit_code, 2);
+}
+
 TEST_F(NetworkCommands, ExecShowsNoLiveLineBesideTheOutputThatAPipeShows) {
   world_.around = {.err_tty = true, .term = "xterm", .locale = "C.UTF-8"};
   EXPECT_THAT(world_.Run({"exec", "1", "--", "echo x"}).err, HasSubstr("waiting for 1 host"));
