@@ -92,7 +92,11 @@ constexpr std::array kExamples = {
              "jobman worker stop 42"},
     Examples{"exec",
              "jobman exec 42 -- uptime\n"
-             "jobman exec 42 -w 0,3-7 -- df -h /tmp"},
+             "jobman exec 42 -w 0,3-7 -- df -h /tmp\n"
+             "jobman exec 42 --fold -- 'pip freeze | grep jax'\n"
+             "jobman exec 42 --exclude 0 --workdir -- git pull\n"
+             "jobman exec 42 --job-env --timeout 5m -- python check.py\n"
+             "jobman exec 42 --rerun-failed"},
     Examples{"top",
              "jobman top 42\n"
              "jobman top 42 --watch --every 2s\n"

@@ -44,8 +44,9 @@ const std::vector<Step> kSteps = {
     {"task", "jobman task show first\ncat lr.sh\njobman task submit lr.sh"},
     {"status", "jobman status"},
     {"exec",
-     "jobman exec train -- 'echo out of $HOME'\njobman exec train -w 1 -q -- echo "
-     "raw"},
+     "jobman exec train -- 'echo out of $HOME'\njobman exec train -w 1 -q -- echo raw\n"
+     "jobman exec train --fold --job-env -- 'test $JOBMAN_HOST_INDEX = 0 && echo first'\n"
+     "jobman exec train --rerun-failed -- echo mended"},
     {"top", "jobman top train"},
     {"ssh", "jobman ssh train -w 1 pwd"},
     {"ssh-config",

@@ -117,8 +117,6 @@ Result<client::ExecOrder> OrderOf(const ExecOptions& options,
   client::ExecOrder given = options.order;
   if (options.timeout > 0) given.limit = std::chrono::seconds{options.timeout};
   if (last) return client::Again(std::move(given), *last);
-  if (given.words.empty())
-    return base::InvalidArgument("CMD is required", "jobman exec JOB -- CMD");
   return given;
 }
 
@@ -162,7 +160,18 @@ Result<int> RunOn(App& app, const client::Context& context, const ExecOptions& o
   return end.code;
 }
 
+base::Status CheckOptions(const ExecOptions& options) {
+  if (options.order.words.empty() && !options.rerun_failed)
+    return base::InvalidArgument("CMD is required", "jobman exec JOB -- CMD");
+  if (options.fold && !options.out.empty())
+    return base::InvalidArgument("--fold prints the output and --out does not: choose one");
+  if (options.force && options.out.empty())
+    return base::InvalidArgument("--force is for the files of --out");
+  return base::Ok();
+}
+
 Result<int> RunExec(App& app, const ExecOptions& options) {
+  JM_TRY(CheckOptions(options));
   JM_ASSIGN_OR_RETURN(const client::Context context, app.OpenForWriting());
   JM_ASSIGN_OR_RETURN(const core::JobId id,
                       context.Await(client::FindJob(context.stores.jobs, options.job)));
@@ -221,15 +230,12 @@ void AddExec(CLI::App& root, Invocation& chosen) {
                     "conda or venv");
   command->add_flag("--clean-libtpu", options->order.clean_libtpu,
                     "First remove libtpu's lock file and logs from /tmp, as podrun -c");
-  CLI::Option* fold =
-      command->add_flag("--fold", options->fold, "Print output that several hosts share only once");
+  command->add_flag("--fold", options->fold, "Print output that several hosts share only once");
   command
       ->add_option("--out", options->out,
                    "Print nothing, but write what each host prints to DIR/host-0003.out and .err")
-      ->type_name("DIR")
-      ->excludes(fold);
-  command->add_flag("--force", options->force, "--out may replace the files of an earlier command")
-      ->needs("--out");
+      ->type_name("DIR");
+  command->add_flag("--force", options->force, "--out may replace the files of an earlier command");
   command
       ->add_option("--patience", options->patience,
                    "Keep trying hosts that cannot be reached or do not answer: 60s, 5m")
