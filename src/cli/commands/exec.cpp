@@ -1,9 +1,10 @@
-#include <fmt/format.h>
-
 #include <CLI/CLI.hpp>
 #include <chrono>
 #include <memory>
+#include <optional>
+#include <string>
 #include <utility>
+#include <vector>
 
 #include "cli/commands.hpp"
 #include "cli/exec_end.hpp"
@@ -12,7 +13,6 @@
 #include "cli/seconds.hpp"
 #include "cli/views/exec_result.hpp"
 #include "cli/whole_number.hpp"
-#include "jobman/base/strings.hpp"
 #include "jobman/client/exec_order.hpp"
 #include "jobman/client/find_jobs.hpp"
 #include "jobman/client/input_feed.hpp"

@@ -91,12 +91,12 @@ TEST_F(RunOnHostsTest, SomeHostsAreExcluded) {
   const auto paths = Context().paths;
   const core::Job job = JobOn(4);
   using testing::ElementsAre;
-  EXPECT_THAT(Numbers(ChooseHosts(paths, job, {.excluded = "0"})), ElementsAre(1, 2, 3));
-  EXPECT_THAT(Numbers(ChooseHosts(paths, job, {.numbers = "0-2", .excluded = "1,3"})),
+  EXPECT_THAT(Numbers(ChooseHosts(paths, job, HostChoice{.excluded = "0"})), ElementsAre(1, 2, 3));
+  EXPECT_THAT(Numbers(ChooseHosts(paths, job, HostChoice{.numbers = "0-2", .excluded = "1,3"})),
               ElementsAre(0, 2));
-  EXPECT_EQ(ChooseHosts(paths, job, {.excluded = "7"}).error().message,
+  EXPECT_EQ(ChooseHosts(paths, job, HostChoice{.excluded = "7"}).error().message,
             "job 000042 has hosts 0-3, not 7");
-  const auto none = ChooseHosts(paths, job, {.excluded = "all"});
+  const auto none = ChooseHosts(paths, job, HostChoice{.excluded = "all"});
   EXPECT_EQ(none.error().code, base::Code::kInvalidArgument);
   EXPECT_EQ(none.error().message, "no host is left: job 000042 has hosts 0-3");
 }
@@ -110,11 +110,12 @@ TEST_F(RunOnHostsTest, ASliceOfAMultisliceIsChosen) {
   for (core::SliceNode& one : job.slice->nodes) one.hosts = 2;
   job.slice->ref.nodes = 2;
   using testing::ElementsAre;
-  EXPECT_THAT(Numbers(ChooseHosts(paths, job, {.slice = 1})), ElementsAre(2, 3));
-  EXPECT_THAT(Numbers(ChooseHosts(paths, job, {.excluded = "1", .slice = 0})), ElementsAre(0));
-  EXPECT_EQ(ChooseHosts(paths, job, {.slice = 2}).error().message,
+  EXPECT_THAT(Numbers(ChooseHosts(paths, job, HostChoice{.slice = 1})), ElementsAre(2, 3));
+  EXPECT_THAT(Numbers(ChooseHosts(paths, job, HostChoice{.excluded = "1", .slice = 0})),
+              ElementsAre(0));
+  EXPECT_EQ(ChooseHosts(paths, job, HostChoice{.slice = 2}).error().message,
             "job 000042 has slices 0-1, not 2");
-  EXPECT_EQ(ChooseHosts(paths, JobOn(1), {.slice = 1}).error().message,
+  EXPECT_EQ(ChooseHosts(paths, JobOn(1), HostChoice{.slice = 1}).error().message,
             "job 000042 has only slice 0, not 1");
 }
 
