@@ -79,8 +79,10 @@ base::Status KeepLastExec(const base::StatePaths& paths, core::JobId job, const 
     return base::Ok();
   }
   base::Status written = base::WriteFileAtomic(file, ExecToJson(last).dump());
-  const bool cleaned = !written.ok() && written.error().code == base::Code::kNotFound;
-  return cleaned ? base::Ok() : written;
+  if (written.ok()) return written;
+  // The one before is not the last any more.
+  std::filesystem::remove(file, error);
+  return written.error().code == base::Code::kNotFound ? base::Ok() : written;
 }
 
 base::Result<std::optional<LastExec>> ReadLastExec(const base::StatePaths& paths, core::JobId job) {

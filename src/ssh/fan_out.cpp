@@ -152,6 +152,7 @@ std::string BriefCause(const Error& error) {
   if (error.reason == Reason::kHostTimeout) return "no answer in time";
   if (error.reason == Reason::kHostAuth) return "login refused";
   if (error.reason == Reason::kHostKeyChanged) return "the host key changed";
+  if (error.reason == Reason::kDiskFull) return "the disk here is full";
   return error.message;
 }
 

@@ -151,6 +151,18 @@ TEST_F(FullDisk, NothingIsLostWhileAJobRuns) {
 }
 
 /// Its controller lives, but cannot renew its lease.
+TEST_F(FullDisk, ExecNamesItAndEndsTheCommandsThatWrite) {
+  ASSERT_EQ(place_->Jobman({"run", place_->JobFile("two", 2, "true")}).code, 0);
+  const base::Path out = disk_.path() / "out";
+  const Ran ran = place_->Jobman({"exec", "1", "--out", out.string(), "--", "cat /dev/zero"});
+  EXPECT_EQ(ran.code, 75) << ran.All();
+  EXPECT_THAT(ran.err, AllOf(HasSubstr("\n0-1   -          "), HasSubstr("the disk here is full"),
+                             HasSubstr((out / "host-0000.out").string() + ": No space left")));
+  EXPECT_THAT(ran.err, HasSubstr("--rerun-failed will not know of this"));
+  ASSERT_TRUE(base::RemoveAll(out).ok());
+  EXPECT_EQ(place_->Jobman({"exec", "1", "--out", out.string(), "--", "echo well"}).code, 0);
+}
+
 TEST_F(FullDisk, IsNamedWhereverAControllerIsMissed) {
   const pid_t controller = place_->StartController({"--poll", "1", "--lease", "2"});
   ASSERT_EQ(place_->Jobman({"create", place_->JobFile("sleeper", 1, "sleep 600")}).code, 0);
