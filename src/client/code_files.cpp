@@ -116,11 +116,8 @@ Result<Words> WalkFolder(const base::Path& folder) {
   return names;
 }
 
-/// Takes the names that match a pattern out. An index that has just these names tells which they
-/// are, whether they are tracked, untracked or of a submodule.
-Task<base::Status> Exclude(const Words* patterns, base::Path scratch, Words* names) {
-  if (patterns->empty()) co_return base::Ok();
-  const std::string own = (scratch / "exclude").string();
+/// Makes a repository in `own` whose index has just these names, whatever they are.
+Task<base::Status> IndexNames(std::string own, const Words* names) {
   const Words init = {"init", "-q", "--template=", "--object-format=sha1", own};
   JM_CO_TRY(co_await AskGit(init));
   std::string entries;
@@ -128,17 +125,62 @@ Task<base::Status> Exclude(const Words* patterns, base::Path scratch, Words* nam
     entries += "100644 e69de29bb2d1d6434b8b29ae775ad8c2e48c5391 0\t" + name;  // of an empty file
     entries += '\0';
   }
-  const Words add = {"-C",           own,  "-c",          "core.protectNTFS=false",
-                     "update-index", "-z", "--index-info"};
+  const Words add = {
+      "-C",           own,  "-c",          "core.protectNTFS=false", "-c", "core.protectHFS=false",
+      "update-index", "-z", "--index-info"};
   JM_CO_TRY(co_await AskGit(add, std::move(entries)));
+  co_return base::Ok();
+}
+
+/// Those of the names that match a pattern. An index that has just these names tells which they
+/// are, whether they are tracked, untracked or of a submodule.
+Task<Result<std::set<std::string>>> FindMatching(const Words* patterns, base::Path scratch,
+                                                 const Words* names) {
+  const std::string own = (scratch / "exclude").string();
+  JM_CO_TRY(co_await IndexNames(own, names));
   Words match = {"-C", own, "ls-files", "-z", "--cached", "--ignored"};
   for (const std::string& pattern : *patterns) match.push_back("--exclude=" + pattern);
   JM_CO_ASSIGN_OR_RETURN(const std::string matching, co_await AskGit(match));
   const Words list = SplitAtNul(matching);
-  const std::set<std::string> out(list.begin(), list.end());
+  std::set<std::string> out(list.begin(), list.end());
+  co_return out;
+}
+
+/// Takes the names that match a pattern out.
+Task<base::Status> Exclude(const Words* patterns, base::Path scratch, Words* names) {
+  if (patterns->empty()) co_return base::Ok();
+  JM_CO_ASSIGN_OR_RETURN(const auto out, co_await FindMatching(patterns, scratch, names));
   std::erase_if(*names, [&out](const std::string& name) { return out.contains(name); });
   co_return base::Ok();
 }
+
+/// The work tree that a folder is in, as git's options, and the folder's name in it.
+struct WorkTree {
+  std::string top = {};
+  std::string prefix = {};   ///< "" or "sub/"
+  std::string exclude = {};  ///< the repository's own file of patterns; empty: none
+};
+
+Task<Result<WorkTree>> FindWorkTree(base::Path folder) {
+  WorkTree tree{.top = folder.string()};
+  JM_CO_ASSIGN_OR_RETURN(const bool tracked, co_await IsInWorkTree(folder));
+  if (!tracked) co_return tree;
+  const auto line = [](const std::string& said) { return said.substr(0, said.rfind('\n')); };
+  const Words top = {"-C", folder.string(), "rev-parse", "--show-toplevel"};
+  JM_CO_ASSIGN_OR_RETURN(const std::string at, co_await AskGit(top));
+  const Words prefix = {"-C", folder.string(), "rev-parse", "--show-prefix"};
+  JM_CO_ASSIGN_OR_RETURN(const std::string within, co_await AskGit(prefix));
+  const Words own = {"-C", folder.string(), "rev-parse", "--git-path", "info/exclude"};
+  JM_CO_ASSIGN_OR_RETURN(const std::string file, co_await AskGit(own));
+  tree = {.top = line(at), .prefix = line(within), .exclude = line(file)};
+  const base::Path exclude = folder / tree.exclude;
+  std::error_code problem;
+  tree.exclude = fs::exists(exclude, problem) ? exclude.string() : "";
+  co_return tree;
+}
+
+/// Stands for a folder in an index, which has files only.
+constexpr std::string_view kProbe = "jobman-probe";
 
 std::string KindOf(mode_t mode) {
   if (S_ISFIFO(mode)) return "a FIFO";
@@ -230,6 +272,42 @@ Task<Result<CodeFiles>> FindCodeFiles(base::Path folder, Words exclude, base::Pa
             [](const CodeFile& a, const CodeFile& b) { return a.name < b.name; });
   NoteOthers(folder, found.files, found.notes);
   co_return found;
+}
+
+Task<Result<std::set<std::string>>> FindIgnored(base::Path folder, Words names, Words exclude,
+                                                base::Path scratch) {
+  std::set<std::string> ignored;
+  const Words version = {"--version"};
+  const auto git = co_await RunGit(version);
+  if (!git.ok() && git.error().code == base::Code::kNotFound) co_return ignored;
+  for (std::string& name : names) {
+    if (name.ends_with('/')) name += kProbe;
+  }
+  JM_CO_ASSIGN_OR_RETURN(const WorkTree tree, co_await FindWorkTree(folder));
+  Words whole;
+  for (const std::string& name : names) whole.push_back(tree.prefix + name);
+  const std::string own = (scratch / "ignored").string();
+  JM_CO_TRY(co_await IndexNames(own, &whole));
+  Words ask = {"--git-dir=" + own + "/.git",
+               "--work-tree=" + tree.top,
+               "ls-files",
+               "-z",
+               "--cached",
+               "--ignored",
+               "--exclude-standard"};
+  if (!tree.exclude.empty()) ask.push_back("--exclude-from=" + tree.exclude);
+  JM_CO_ASSIGN_OR_RETURN(const std::string said, co_await AskGit(ask));
+  for (const std::string& name : SplitAtNul(said)) ignored.insert(name.substr(tree.prefix.size()));
+  if (!exclude.empty()) {
+    JM_CO_ASSIGN_OR_RETURN(const auto more, co_await FindMatching(&exclude, scratch, &names));
+    ignored.insert(more.begin(), more.end());
+  }
+  std::set<std::string> given;
+  for (std::string name : ignored) {
+    if (name.ends_with("/" + std::string(kProbe))) name.resize(name.size() - kProbe.size());
+    given.insert(std::move(name));
+  }
+  co_return given;
 }
 
 }  // namespace jobman::client

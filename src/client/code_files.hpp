@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstdint>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -29,5 +30,13 @@ struct CodeFiles {
 base::Task<base::Result<CodeFiles>> FindCodeFiles(base::Path folder,
                                                   std::vector<std::string> exclude,
                                                   base::Path scratch);
+
+/// Which of these names within a folder git ignores there, tracked or not, or the patterns exclude:
+/// they need not exist. A name with a slash at its end is a folder. `scratch` is a folder of this
+/// call alone. Without git, none.
+base::Task<base::Result<std::set<std::string>>> FindIgnored(base::Path folder,
+                                                            std::vector<std::string> names,
+                                                            std::vector<std::string> exclude,
+                                                            base::Path scratch);
 
 }  // namespace jobman::client

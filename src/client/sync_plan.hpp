@@ -1,0 +1,37 @@
+#pragma once
+
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "client/sync_archive.hpp"
+#include "client/sync_difference.hpp"
+#include "client/sync_tree.hpp"
+
+namespace jobman::client {
+
+/// A part of what a host is sent, and done with once the host has it: an interrupted sync goes on
+/// with the next part.
+struct SyncPart {
+  std::vector<std::string> names = {};
+  SyncOrders orders = {};
+  std::weak_ptr<SyncArchive> archive = {};  ///< while a host reads it
+};
+
+/// What some hosts are sent, those that differ from the folder here in the same way.
+struct SyncPlan {
+  SyncDifference difference = {};
+  std::vector<SyncPart> parts = {};  ///< none: the host is equal, and knows it
+  std::int64_t bytes = 0;            ///< of all parts
+  std::vector<int> hosts = {};
+
+  /// Makes the archive of a part unless a host reads it.
+  std::shared_ptr<SyncArchive> Open(const SyncTree* tree, std::size_t part);
+};
+
+/// Divides what differs into parts of some hundred megabytes or some thousand files at most.
+/// `stale`: the record of the host is to be made anew even if nothing else is to be done.
+SyncPlan PlanParts(const SyncTree& tree, SyncDifference difference, const SyncState& host,
+                   bool stale);
+
+}  // namespace jobman::client
