@@ -37,6 +37,7 @@ std::span<const Command> Commands() {
       Command{"ssh", AddSsh},
       Command{"ssh-config", AddSshConfig},
       Command{"cp", AddCp},
+      Command{"sync", AddSync},
       Command{"forward", AddForward},
       Command{"keys", AddKeys},
       // Job files.

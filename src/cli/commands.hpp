@@ -67,6 +67,7 @@ void AddSshConfig(CLI::App& root, Invocation& chosen);
 void AddStatus(CLI::App& root, Invocation& chosen);
 void AddStorage(CLI::App& root, Invocation& chosen);
 void AddStore(CLI::App& root, Invocation& chosen);
+void AddSync(CLI::App& root, Invocation& chosen);
 void AddTask(CLI::App& root, Invocation& chosen);
 /// A subcommand of `task`.
 void AddTaskSubmit(CLI::App& task, Invocation& chosen);

@@ -169,6 +169,7 @@ class Offers {
   void AddPositional(const CLI::Option& option) {
     const std::string& name = option.get_single_name();
     const bool more = place_.positionals.empty() || option.get_items_expected_max() > 1;
+    if (name == "TARGET" && place_.positionals.size() == 1) return AddTargets();
     if (!more) return;
     if (name == "JOB" || name == "FILE|JOB") AddJobs("");
     if (name == "JOB" && place_.command->check_name("why")) AddTasks();
@@ -295,6 +296,11 @@ class Offers {
     AddFiles();
   }
 
+  /// "JOB:"
+  void AddTargets() {
+    if (client::ParseCopyPlace(place_.typed).job.empty()) AddJobs(":");
+  }
+
   /// "team=" for the labels that jobs have, and after it their values.
   void AddLabels() {
     const bool valued = base::Contains(place_.typed, "=");
@@ -304,9 +310,9 @@ class Offers {
     for (const std::string& word : words) Add(word);
   }
 
-  /// The first word before the cursor that names a job: of cp's words, "JOB:PATH" does.
+  /// The first word before the cursor that names a job: of cp's and sync's words, "JOB:PATH" does.
   std::string JobWord() const {
-    const bool copies = place_.command->check_name("cp");
+    const bool copies = place_.command->check_name("cp") || place_.command->check_name("sync");
     for (const std::string& word : place_.positionals) {
       std::string job = copies ? client::ParseCopyPlace(word).job : word;
       if (!job.empty()) return job;

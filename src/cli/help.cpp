@@ -110,6 +110,10 @@ constexpr std::array kExamples = {
              "jobman cp data 42:\n"
              "jobman cp 42:out.txt .\n"
              "jobman cp -w all 42:logs results"},
+    Examples{"sync",
+             "jobman sync . 42:code\n"
+             "jobman sync data 42:/mnt/disk/data --delete --exclude '*.tmp'\n"
+             "jobman sync . 42:code --dry-run"},
     Examples{"forward",
              "jobman forward 42 6006\n"
              "jobman forward 42 8080:6006 -w 3\n"

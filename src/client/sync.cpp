@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <asio/this_coro.hpp>
+#include <deque>
 #include <map>
 #include <memory>
 #include <set>
@@ -32,6 +33,8 @@ using Words = std::vector<std::string>;
 
 /// Answers that are in memory at once, of all hosts.
 constexpr std::size_t kMostSyncAnswers = std::size_t{512} << 20;
+/// Groups that are kept for hosts that may still come.
+constexpr std::size_t kRecentGroups = 8;
 /// How long a host waits for another one to fetch the list that both refer to.
 constexpr base::Duration kListPatience = std::chrono::seconds{5};
 
@@ -55,6 +58,15 @@ struct LookGroup {
   bool stale = false;       ///< the record does not describe what is there
   std::map<std::string, std::shared_ptr<SyncPlan>> plans = {};  ///< by the answer to `hash`
 };
+
+/// Their names, a piece at a time: all hosts of the group share the text.
+std::function<Result<std::string>()> PiecesOf(std::shared_ptr<const LookGroup> group) {
+  return [group = std::move(group), at = std::size_t{0}]() mutable -> Result<std::string> {
+    std::string piece = group->unsure.substr(at, SyncArchive::kPiece);
+    at += piece.size();
+    return piece;
+  };
+}
 
 /// One sync: a coroutine for each host, which share what is calculated and read here.
 class Syncing {
@@ -126,14 +138,11 @@ class Syncing {
   }
   Task<base::Status> Bring(std::size_t row) {
     const Words look = {"look", directory_, order_.remove ? "all" : "listed"};
-    const std::string none;
-    JM_CO_ASSIGN_OR_RETURN(const std::string answer, co_await Ask(row, look, none));
-    JM_CO_ASSIGN_OR_RETURN(const std::shared_ptr<LookGroup> group, co_await GroupOf(row, &answer));
-    JM_CO_ASSIGN_OR_RETURN(const std::shared_ptr<SyncPlan> plan, co_await PlanOf(row, group));
-    plan->hosts.push_back(hosts_[row].host);
+    JM_CO_ASSIGN_OR_RETURN(const std::shared_ptr<SyncPlan> plan, co_await Compare(row));
     synced_.hosts[row].nothing = plan->difference.IsNothing();
     if (order_.dry_run) {
       Count(row, *plan);
+      Note(row, *plan);
       co_return base::Ok();
     }
     total_ += plan->bytes;
@@ -148,13 +157,25 @@ class Syncing {
     co_return base::Ok();
   }
 
-  /// What a command of the script answers.
-  Task<Result<std::string>> Ask(std::size_t row, Words words, std::string input) {
+  Task<Result<std::shared_ptr<SyncPlan>>> Compare(std::size_t row) {
+    const Words look = {"look", directory_, order_.remove ? "all" : "listed"};
+    const std::shared_ptr<LookGroup> nothing;
+    JM_CO_ASSIGN_OR_RETURN(const std::string answer, co_await Ask(row, look, nothing));
+    JM_CO_ASSIGN_OR_RETURN(const std::shared_ptr<LookGroup> group, co_await GroupOf(row, &answer));
+    co_return co_await PlanOf(row, group);
+  }
+
+  /// What a command of the script answers. Its input: the names that the group is not sure of.
+  Task<Result<std::string>> Ask(std::size_t row, Words words,
+                                std::shared_ptr<const LookGroup> unsure) {
     const ssh::FanOutHost& host = hosts_[row];
     ports::RemoteCommand command{.command = remote::SyncCommand(std::move(words)),
                                  .silence = kCopySilence};
-    synced_.bytes += std::ssize(command.command) + std::ssize(input);
-    command.input = std::move(input);
+    synced_.bytes += std::ssize(command.command);
+    if (unsure) {
+      synced_.bytes += std::ssize(unsure->unsure);
+      command.next_input = PiecesOf(std::move(unsure));
+    }
     std::string answer;
     const ports::ByteSink out = [this, &answer](std::string_view bytes) -> base::Status {
       if (answer.size() + bytes.size() > kMostSyncAnswer)
@@ -175,20 +196,23 @@ class Syncing {
 
   Task<Result<std::shared_ptr<LookGroup>>> GroupOf(std::size_t row, const std::string* answer) {
     const std::string key = base::Sha256Hex(*answer);
-    const auto known = groups_.find(key);
-    if (known != groups_.end()) co_return known->second;
-    JM_CO_ASSIGN_OR_RETURN(const SyncLook look, ParseSyncLook(*answer));
+    if (auto known = groups_[key].lock()) co_return known;
+    JM_CO_ASSIGN_OR_RETURN(SyncLook look, ParseSyncLook(*answer));
     std::shared_ptr<const SyncEntries> listed = std::make_shared<SyncEntries>();
     if (!look.digest.empty()) {
       JM_CO_ASSIGN_OR_RETURN(listed, co_await ListOf(row, look.digest));
     }
     auto group = std::make_shared<LookGroup>();
-    group->state = StateOf(look, *listed);
     group->stale = !look.gone.empty();
+    group->state = StateOf(std::move(look), std::move(listed));
     for (const std::string& name : UnsureNames(tree_->entries, group->state))
       group->unsure += "./" + name + '\0';
     // Another host may have come first meanwhile.
-    co_return groups_.emplace(key, std::move(group)).first->second;
+    if (auto known = groups_[key].lock()) co_return known;
+    groups_[key] = group;
+    recent_.push_back(group);
+    if (recent_.size() > kRecentGroups) recent_.pop_front();
+    co_return group;
   }
 
   /// The list of a record that hosts refer to: one of them is asked, and what it says checked.
@@ -200,8 +224,8 @@ class Syncing {
     if (lists_.contains(digest)) co_return lists_[digest];
     fetching_.insert(digest);
     const Words list = {"list", directory_};
-    const std::string none;
-    const auto answer = co_await Ask(row, list, none);
+    const std::shared_ptr<LookGroup> nothing;
+    const auto answer = co_await Ask(row, list, nothing);
     fetching_.erase(digest);
     listed_.WakeAll();
     if (!answer.ok()) co_return answer.error();
@@ -215,7 +239,7 @@ class Syncing {
     std::string hashed;
     if (!group->unsure.empty()) {
       const Words hash = {"hash", directory_};
-      JM_CO_ASSIGN_OR_RETURN(hashed, co_await Ask(row, hash, group->unsure));
+      JM_CO_ASSIGN_OR_RETURN(hashed, co_await Ask(row, hash, group));
     }
     const std::string key = base::Sha256Hex(hashed);
     const auto known = group->plans.find(key);
@@ -224,8 +248,8 @@ class Syncing {
     if (!hashed.empty()) {
       JM_CO_ASSIGN_OR_RETURN(const auto hashes, ParseSyncHashes(hashed));
       for (const auto& [name, sha256] : hashes) {
-        const auto entry = state.there.find(name);
-        if (entry != state.there.end()) entry->second.sha256 = sha256;
+        const auto entry = state.found.find(name);
+        if (entry != state.found.end()) entry->second.sha256 = sha256;
       }
     }
     std::function<bool(const std::string&)> removes;
@@ -283,12 +307,23 @@ class Syncing {
     host.changed = std::ssize(plan.difference.change);
     host.removed = std::ssize(plan.difference.remove);
   }
-  void Finish() {
-    for (const auto& [key, group] : groups_) {
-      for (const auto& [answer, plan] : group->plans) {
-        if (!plan->difference.IsNothing()) synced_.changes.push_back(ChangeOf(*plan));
+  /// What would be done to a host, beside the others with the same.
+  void Note(std::size_t row, const SyncPlan& plan) {
+    if (plan.difference.IsNothing()) return;
+    Synced::Change change = ChangeOf(plan.difference);
+    for (Synced::Change& known : synced_.changes) {
+      if (known.send == change.send && known.change == change.change &&
+          known.remove == change.remove) {
+        known.hosts.push_back(hosts_[row].host);
+        return;
       }
     }
+    change.hosts.push_back(hosts_[row].host);
+    synced_.changes.push_back(std::move(change));
+  }
+  void Finish() {
+    for (Synced::Change& change : synced_.changes)
+      std::sort(change.hosts.begin(), change.hosts.end());
     std::sort(synced_.changes.begin(), synced_.changes.end(),
               [](const auto& a, const auto& b) { return a.hosts < b.hosts; });
     for (const std::string& name : changed_) {
@@ -296,13 +331,10 @@ class Syncing {
                               ": file changed while it was read, and was not sent: sync again");
     }
   }
-  static Synced::Change ChangeOf(const SyncPlan& plan) {
-    Synced::Change change{.hosts = plan.hosts,
-                          .send = plan.difference.send,
-                          .change = plan.difference.change,
-                          .remove = plan.difference.remove};
-    std::sort(change.hosts.begin(), change.hosts.end());
-    for (const std::string& folder : plan.difference.remove_folders)
+  static Synced::Change ChangeOf(const SyncDifference& difference) {
+    Synced::Change change{
+        .send = difference.send, .change = difference.change, .remove = difference.remove};
+    for (const std::string& folder : difference.remove_folders)
       change.remove.push_back(folder + "/");
     std::sort(change.remove.begin(), change.remove.end());
     return change;
@@ -325,7 +357,8 @@ class Syncing {
   const std::string directory_;
   std::unique_ptr<ports::HostShell> shell_;
   HostTalk talk_ = {};
-  std::map<std::string, std::shared_ptr<LookGroup>> groups_ = {};  ///< by the hash of the answer
+  std::map<std::string, std::weak_ptr<LookGroup>> groups_ = {};  ///< by the hash of the answer
+  std::deque<std::shared_ptr<LookGroup>> recent_ = {};
   std::map<std::string, std::shared_ptr<const SyncEntries>> lists_ = {};
   std::set<std::string> fetching_ = {};
   base::Waiters listed_ = {};
@@ -360,8 +393,9 @@ Result<SyncOrder> PlanSync(const std::string& folder, const std::string& target)
   if (name.empty() || name == "." || name == "~" || leads_up)
     return BadTarget(target, "names no folder of its own");
   std::error_code problem;
-  const base::Path whole = std::filesystem::absolute(folder, problem);
-  return SyncOrder{.job = to.job, .folder = whole.lexically_normal(), .to = to.path};
+  base::Path whole = std::filesystem::absolute(folder, problem).lexically_normal();
+  if (!whole.has_filename()) whole = whole.parent_path();
+  return SyncOrder{.job = to.job, .folder = std::move(whole), .to = to.path};
 }
 
 Result<Synced> SyncToHosts(const Context& context, std::vector<ssh::FanOutHost> hosts,

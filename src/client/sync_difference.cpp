@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <iterator>
 #include <set>
+#include <utility>
 
 namespace jobman::client {
 namespace {
@@ -13,19 +14,18 @@ using Entry = SyncEntry;
 /// not there: it may be a link to elsewhere.
 class Beside {
  public:
-  explicit Beside(const SyncEntries& there) : there_(there) {}
+  explicit Beside(const SyncState& host) : host_(host) {}
   /// In the order of names. Null: nothing.
   const Entry* Find(const std::string& name) {
     const std::size_t slash = name.rfind('/');
     if (slash != std::string::npos && !folders_.contains(name.substr(0, slash))) return nullptr;
-    const auto at = there_.find(name);
-    if (at == there_.end()) return nullptr;
-    if (at->second.kind == Entry::Kind::kFolder) folders_.insert(name);
-    return &at->second;
+    const Entry* there = host_.Find(name);
+    if (there != nullptr && there->kind == Entry::Kind::kFolder) folders_.insert(name);
+    return there;
   }
 
  private:
-  const SyncEntries& there_;
+  const SyncState& host_;
   std::set<std::string> folders_ = {};
 };
 
@@ -81,12 +81,12 @@ void OrderRemovals(const SyncEntries& here, const SyncState& host,
   }
   // A folder in which something stays does, too.
   std::set<std::string> needed;
-  for (const auto& [name, entry] : host.there) {
-    if (gone.contains(name)) continue;
+  host.ForEach([&](const std::string& name, const Entry& /*entry*/) {
+    if (gone.contains(name)) return;
     std::size_t slash = name.rfind('/');
     while (slash != std::string::npos && needed.insert(name.substr(0, slash)).second)
       slash = slash == 0 ? std::string::npos : name.rfind('/', slash - 1);
-  }
+  });
   std::erase_if(all.remove_folders, [&](const std::string& name) { return needed.contains(name); });
 }
 
@@ -94,7 +94,7 @@ void OrderRemovals(const SyncEntries& here, const SyncState& host,
 /// into it as it is sent.
 void OrderRecord(const SyncEntries& here, const SyncState& host, SyncDifference& all) {
   all.digest = host.digest;
-  std::vector<std::string> before = SyncRecords(host.listed);
+  std::vector<std::string> before = SyncRecords(*host.listed);
   std::vector<std::string> after = SyncRecords(here);
   std::sort(before.begin(), before.end());
   std::sort(after.begin(), after.end());
@@ -117,21 +117,35 @@ void OrderRecord(const SyncEntries& here, const SyncState& host, SyncDifference&
 
 }  // namespace
 
-SyncState StateOf(const SyncLook& look, const SyncEntries& listed) {
+const SyncEntry* SyncState::Find(const std::string& name) const {
+  const auto now = found.find(name);
+  if (now != found.end()) return &now->second;
+  const auto then = listed->find(name);
+  return then == listed->end() || gone.contains(name) ? nullptr : &then->second;
+}
+
+void SyncState::ForEach(
+    const std::function<void(const std::string&, const SyncEntry&)>& see) const {
+  for (const auto& [name, entry] : *listed) {
+    if (!gone.contains(name) && !found.contains(name)) see(name, entry);
+  }
+  for (const auto& [name, entry] : found) see(name, entry);
+}
+
+SyncState StateOf(SyncLook look, std::shared_ptr<const SyncEntries> listed) {
   SyncState state;
   if (!look.digest.empty()) {
-    state.digest = look.digest;
-    state.listed = listed;
-    state.there = listed;
+    state.digest = std::move(look.digest);
+    state.listed = std::move(listed);
   }
-  for (const std::string& name : look.gone) state.there.erase(name);
-  for (const auto& [name, entry] : look.found) state.there.insert_or_assign(name, entry);
+  state.gone.insert(look.gone.begin(), look.gone.end());
+  state.found = std::move(look.found);
   return state;
 }
 
 std::vector<std::string> UnsureNames(const SyncEntries& here, const SyncState& host) {
   std::vector<std::string> names;
-  Beside beside(host.there);
+  Beside beside(host);
   for (const auto& [name, entry] : here) {
     const Entry* there = beside.Find(name);
     if (MayBeEqual(entry, there) && there->sha256.empty()) names.push_back(name);
@@ -141,17 +155,17 @@ std::vector<std::string> UnsureNames(const SyncEntries& here, const SyncState& h
 
 std::vector<std::string> OnlyThere(const SyncEntries& here, const SyncState& host) {
   std::vector<std::string> names;
-  for (const auto& [name, entry] : host.there) {
-    if (here.contains(name) || IsUntouchable(name)) continue;
+  host.ForEach([&](const std::string& name, const Entry& entry) {
+    if (here.contains(name) || IsUntouchable(name)) return;
     names.push_back(entry.kind == Entry::Kind::kFolder ? name + "/" : name);
-  }
+  });
   return names;
 }
 
 SyncDifference CompareSync(const SyncEntries& here, const SyncState& host,
                            const std::function<bool(const std::string&)>& removes) {
   SyncDifference all;
-  Beside beside(host.there);
+  Beside beside(host);
   for (const auto& [name, entry] : here) Order(name, entry, beside.Find(name), all);
   if (removes) OrderRemovals(here, host, removes, all);
   // What is in a folder has a longer name with the same beginning.

@@ -2,6 +2,8 @@
 
 #include <functional>
 #include <map>
+#include <memory>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -12,15 +14,21 @@ namespace jobman::client {
 /// The folder of a host's own record, below the folder that is kept equal.
 inline constexpr std::string_view kSyncOwn = ".jobman-sync";
 
-/// What a host has, as far as it is known.
+/// What a host has, as far as it is known. Hosts that kept the same record share its list.
 struct SyncState {
   std::string digest = "-";  ///< of the record that it keeps; "-": none
-  SyncEntries listed = {};   ///< what that record has
-  SyncEntries there = {};    ///< what is there; a file without a hash must be hashed to know
+  std::shared_ptr<const SyncEntries> listed = std::make_shared<SyncEntries>();
+  std::set<std::string> gone = {};  ///< what is not there any more as that list has it
+  SyncEntries found = {};           ///< what is there instead; a file may have no hash
+
+  /// Null: nothing.
+  const SyncEntry* Find(const std::string& name) const;
+  /// Calls `see` with each name and what is there.
+  void ForEach(const std::function<void(const std::string&, const SyncEntry&)>& see) const;
 };
 
 /// What `look` said, with the list that it refers to.
-SyncState StateOf(const SyncLook& look, const SyncEntries& listed);
+SyncState StateOf(SyncLook look, std::shared_ptr<const SyncEntries> listed);
 
 /// What makes a host's folder equal to the one here.
 struct SyncDifference {

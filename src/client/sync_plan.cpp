@@ -34,7 +34,7 @@ void OrderRecords(const SyncTree& tree, const SyncDifference& difference, const 
   parts.front().orders.drop = difference.drop;
   parts.front().orders.add = difference.keep;
   std::vector<std::string> before;
-  if (difference.digest != "-") before = SyncRecords(host.listed);
+  if (difference.digest != "-") before = SyncRecords(*host.listed);
   std::set<std::string> list(before.begin(), before.end());
   std::string from = difference.digest;
   for (SyncPart& part : parts) {

@@ -23,7 +23,6 @@ struct SyncPlan {
   SyncDifference difference = {};
   std::vector<SyncPart> parts = {};  ///< none: the host is equal, and knows it
   std::int64_t bytes = 0;            ///< of all parts
-  std::vector<int> hosts = {};
 
   /// Makes the archive of a part unless a host reads it.
   std::shared_ptr<SyncArchive> Open(const SyncTree* tree, std::size_t part);

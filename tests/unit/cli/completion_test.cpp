@@ -239,6 +239,7 @@ TEST_F(Completion, HostsOfTheJob) {
   EXPECT_EQ(Answer({"exec", "train", "--exclude="}), " --exclude=0 --exclude=1  ");
   EXPECT_EQ(Answer({"logs", "train", "--host", "0,"}), " 0,0 0,1  ");
   EXPECT_EQ(Answer({"cp", "data", "train:", "-w", ""}), " all 0 1  ");
+  EXPECT_EQ(Answer({"sync", "data", "train:code", "-w", ""}), " all 0 1  ");
   EXPECT_EQ(Answer({"ssh", "train", "ls", "-w", "1"}), " 1  ") << "ls is no job";
   EXPECT_EQ(Answer({"ssh", "eval", "-w", ""}), "  ") << "it has no hosts yet";
   EXPECT_EQ(Answer({"exec", "-w", ""}), " all  ") << "of which job?";
@@ -265,6 +266,9 @@ TEST_F(Completion, FilesAndJobs) {
   EXPECT_EQ(Answer({"cp", "train:"}), "  ") << "no host is asked";
   EXPECT_EQ(Answer({"cp", "train:da"}), "  ");
   EXPECT_EQ(Answer({"cp", "./a:b"}), " :files  ") << "a file of this machine";
+  EXPECT_EQ(Answer({"sync", ""}), " :files  ");
+  EXPECT_EQ(Answer({"sync", "data", ""}), " 000001: train:  ");
+  EXPECT_EQ(Answer({"sync", "data", "train:da"}), "  ") << "no host is asked";
   EXPECT_EQ(Answer({"run", ""}), " 000001 train :jobfiles  ");
   EXPECT_EQ(Answer({"run", "train", ""}), "  ") << "it takes one";
 }
