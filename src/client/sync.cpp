@@ -85,6 +85,7 @@ class Syncing {
         std::shared_ptr<const SyncEntries>(&tree->entries, [](const SyncEntries*) {});
     for (const ssh::FanOutHost& host : hosts_) synced_.hosts.push_back({.host = host.host});
     ended_.resize(hosts_.size(), false);
+    odd_record_.resize(hosts_.size(), false);
     synced_.files = tree->files;
     synced_.notes = tree->notes;
   }
@@ -161,8 +162,14 @@ class Syncing {
     const Words look = {"look", directory_, order_.remove ? "all" : "listed"};
     const std::shared_ptr<LookGroup> nothing;
     JM_CO_ASSIGN_OR_RETURN(const std::string answer, co_await Ask(row, look, nothing));
-    JM_CO_ASSIGN_OR_RETURN(const std::shared_ptr<LookGroup> group, co_await GroupOf(row, &answer));
-    co_return co_await PlanOf(row, group);
+    auto group = co_await GroupOf(row, &answer);
+    if (!group.ok() && odd_record_[row]) {
+      const Words anew = {"look", directory_, "anew"};
+      JM_CO_ASSIGN_OR_RETURN(const std::string more, co_await Ask(row, anew, nothing));
+      group = co_await GroupOf(row, &more);
+    }
+    if (!group.ok()) co_return group.error();
+    co_return co_await PlanOf(row, *group);
   }
 
   /// What a command of the script answers. Its input: the names that the group is not sure of.
@@ -228,8 +235,10 @@ class Syncing {
     const auto answer = co_await Ask(row, list, nothing);
     fetching_.erase(digest);
     listed_.WakeAll();
+    odd_record_[row] = true;
     if (!answer.ok()) co_return answer.error();
     JM_CO_ASSIGN_OR_RETURN(SyncEntries entries, ParseSyncList(*answer, digest));
+    odd_record_[row] = false;
     lists_[digest] = std::make_shared<const SyncEntries>(std::move(entries));
     co_return lists_[digest];
   }
@@ -368,6 +377,7 @@ class Syncing {
   std::set<std::string> ignored_ = {};
   std::set<std::string> changed_ = {};
   std::vector<bool> ended_ = {};
+  std::vector<bool> odd_record_ = {};  ///< what the host's record says is not to be used
   std::size_t left_ = hosts_.size();
   base::Waiters done_ = {};
   std::size_t held_ = 0;

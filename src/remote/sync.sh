@@ -3,7 +3,9 @@
 # user's machine. Lists end each entry with NUL, since names may hold anything else; each name begins
 # with "./".
 #
-#   look DIR listed|all    prints how DIR differs from its record; `all` also looks at what is not in it
+#   look DIR listed|all|anew
+#                          prints how DIR differs from its record; `all` also looks at what is not
+#                          in it, `anew` as if there were no record
 #   list DIR               prints the list of the record
 #   hash DIR               prints "SHA256  NAME" for the names on stdin
 #   apply DIR ID           unpacks the archive on stdin aside, then moves what it has to its place
@@ -48,7 +50,7 @@ js_walk() {
 
 js_look() {
   printf 'jobman-sync 1\0'
-  if ! read -r js_digest 2>/dev/null <$js_own/state/digest; then
+  if [ "$1" = anew ] || ! read -r js_digest 2>/dev/null <$js_own/state/digest; then
     printf 'unknown\0'
     js_walk
   elif [ "$1" = listed ] && js_stat <$js_own/state/names | cmp -s - $js_own/state/stat; then
@@ -60,7 +62,7 @@ js_look() {
       comm -z -3 $js_own/state/stat -
   fi
   js_again=$js_digest
-  read -r js_again 2>/dev/null <$js_own/state/digest
+  [ "$js_digest" = - ] || read -r js_again 2>/dev/null <$js_own/state/digest
   [ "$js_again" = "$js_digest" ] || js_fail "another sync changed the folder meanwhile"
   printf 'end\0'
 }
