@@ -185,7 +185,7 @@ class SyncArchiveTest : public testing::Test {
 TEST_F(SyncArchiveTest, IsTheSameInWhateverOrderItIsRead) {
   for (int i = 0; i < 50; ++i)
     Add("f" + std::string(static_cast<std::size_t>(3 * i), 'x'),
-        std::string(977U * i, 'a' + i % 26));
+        std::string(977U * i, static_cast<char>('a' + i % 26)));
   SyncArchive forward(&tree_, names_, {});
   const std::string text = Whole(forward);
   EXPECT_EQ(std::ssize(text), forward.size());

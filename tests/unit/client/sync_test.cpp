@@ -180,7 +180,7 @@ TEST_F(SyncTest, DeletesOnRequestButNeverWhatIsExcluded) {
   Write(There("gone/deep/y"), "y");
   Write(hosts_.HomeOf("h0") / "outside/z", "kept");
   fs::create_directory_symlink("../outside", There("way"));
-  fs::remove(Here("sub/b"));
+  fs::remove_all(Here("sub"));
   order_.dry_run = true;
   const Synced dry = Sync();
   ASSERT_EQ(dry.changes.size(), 1U);
