@@ -53,6 +53,10 @@ const std::vector<Step> kSteps = {
      "jobman ssh-config train -q\njobman ssh-config install --file my_config --yes\n"
      "ssh -F my_config jobman-train-w1 pwd"},
     {"cp", "echo 0.1 >rate.txt\njobman cp rate.txt train:\njobman cp train:rate.txt copy.txt -w 1"},
+    {"sync",
+     "mkdir code && echo 0.1 >code/rate.txt && echo 'print(1)' >code/train.py\n"
+     "jobman sync code train:code\necho 0.2 >code/rate.txt\njobman sync code train:code --dry-run\n"
+     "jobman sync code train:code --delete\njobman sync code train:code"},
     {"forward",
      "jobman forward train 16006:6006\n"
      "jobman forward train 16007:6006 --background\njobman forward list\n"
