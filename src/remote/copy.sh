@@ -1,20 +1,25 @@
 #!/bin/sh
 # What `jobman cp` runs on a host, with `sh -c`.
 #
-#   pack PATH...                 writes an archive of the files and folders to stdout
-#   unpack NAME DST one|many     unpacks the archive on stdin into the folder NAME, beside the place
-#                                where its content will be
-#   commit NAME DST one|many     moves that content to its place: files replace files, folders are merged
-#   discard NAME DST one|many    removes the folder and prints "gone"
+#   pack OFFSET SHA256 PATH...        writes an archive of the files and folders to stdout, without its
+#                                     first OFFSET bytes, whose hash this is; "0 -": the whole archive
+#   look NAME DST one|many keep|fresh prints "at OFFSET" and "is SHA256": how much of the archive an
+#                                     earlier call left here, and its hash; fresh: removes it first
+#   receive NAME DST one|many         adds stdin to it
+#   commit NAME DST one|many SIZE     unpacks it, once it has SIZE bytes, and moves the content to its
+#                                     place: files replace files, folders are merged
+#   discard NAME DST one|many         removes it and prints "gone"
 #
 # DST is a folder that takes the content under its own names or, if there is none, the new name of
-# the one thing that was sent. Between unpack and commit jobman learns whether all was sent, so no
-# partial file ever has its final name. A commit that has begun is finished, whatever becomes of the
-# connection, and prints dots while it lasts.
+# the one thing that was sent. The archive is kept in the folder NAME beside the place where its
+# content will be, so that the next copy of the same things can go on with it; a copy to the same
+# place removes it a day later. No partial file ever has its final name. A commit that has begun is
+# finished, whatever becomes of the connection, and prints dots while it lasts.
 #
-# The exit code of pack is 3 if a PATH does not exist, and 10 if one changed while it was read; that
-# of commit is 4 if it may have moved some files, but not all. The first line on stderr says what is
-# wrong.
+# The exit code of pack is 3 if a PATH does not exist, 10 if one changed while it was read, and 11 if
+# the archive does not begin with those bytes; that of commit is 4 if it may have moved some files,
+# but not all. The first line on stderr that does not begin with "jobman-cp " says what is wrong; pack
+# writes "jobman-cp size N", about as long as the archive will be, and "jobman-cp waits".
 LC_ALL=C
 export LC_ALL
 unset TAR_OPTIONS
@@ -57,31 +62,86 @@ jc_drop() {
   rm -rf "$1"
 }
 
-# What ends the session must not end this: sshd signals the shell and tar, and closes their pipes.
-jc_end() {
-  trap '' TERM HUP INT PIPE
-  [ -z "${!-}" ] || { kill -KILL $! && wait $!; } 2>/dev/null
-  jc_drop "$jc_scratch"
-}
-
-# What a connection that broke long ago left behind.
+# What a copy that nobody took up again left behind.
 jc_drop_old() {
   for jc_old in "$jc_into"/.jobman-cp-*; do
-    [ -z "$(find "$jc_old" -maxdepth 0 -type d -mmin +1440)" ] || jc_drop "$jc_old"
+    if [ ! -d "$jc_old" ] || [ -L "$jc_old" ] || [ ! -O "$jc_old" ]; then continue; fi
+    [ -n "$(find "$jc_old" -maxdepth 1 -mmin -1440 | head -n 1)" ] || jc_drop "$jc_old"
+  done 2>/dev/null
+}
+
+# Its name can be guessed, so another user may have made it.
+jc_own() {
+  if [ ! -d "$jc_scratch" ] || [ -L "$jc_scratch" ] || [ ! -O "$jc_scratch" ]; then
+    jc_fail "$jc_scratch: it is not a folder of this user; remove it"
+  fi
+}
+
+# Takes the archive over from an earlier call, whose connection may be gone without its sshd knowing.
+jc_hold() {
+  jc_own
+  exec 9<>"$jc_scratch/lock" || exit 2
+  flock -n 9 && return
+  jc_holder=$(cat "$jc_scratch/lock")
+  [ -z "$jc_holder" ] || kill "$jc_holder" 2>/dev/null
+  flock -w 10 9 || jc_fail "$jc_scratch: another copy of the same is at work there"
+}
+
+# So that a long silence is not taken for a host that hangs: prints the word now and then.
+jc_dots() {
+  while sleep 20 >/dev/null 2>&1 3>&- 4>&- 9>&-; do echo "$1" || exit; done
+}
+
+jc_look() {
+  command -v tar >/dev/null || exit 127
+  jc_drop_old
+  if [ ! -e "$jc_scratch" ] && [ ! -L "$jc_scratch" ]; then
+    echo 'at 0'
+    return
+  fi
+  jc_hold
+  # What was begun to be unpacked when the host went down is not whole any more.
+  if [ "$1" = fresh ] || [ -e "$jc_scratch/unpacked" ]; then jc_drop "$jc_scratch"; fi
+  jc_have=$(stat -c %s "$jc_archive" 2>/dev/null) || jc_have=0
+  echo "at $jc_have"
+  [ "$jc_have" -gt 0 ] || return 0
+  jc_dots . &
+  jc_sum=$(sha256sum <"$jc_archive")
+  kill $! && wait $! 2>/dev/null
+  echo "is ${jc_sum%% *}"
+}
+
+jc_receive() {
+  if [ ! -d "$jc_scratch" ]; then
+    jc_said=$(mkdir -m 700 "$jc_scratch" 2>&1) || jc_fail "$jc_into: ${jc_said##*: }"
+  fi
+  jc_hold
+  # shellcheck disable=SC2016 # the inner shell expands them
+  jc_said=$(sh -c 'echo $$ >"$0/lock" && exec cat >>"$0/archive"' "$jc_scratch" 2>&1) && return
+  # What does not fit is not kept: the disk may be that of a running job.
+  case $jc_said in *'No space left'* | *'uota exceeded'*) jc_drop "$jc_scratch" ;; esac
+  jc_said=${jc_said##*: }
+  jc_fail "$jc_into: ${jc_said:-another copy of the same took over}"
+}
+
+# Writes the archive to stdout and gives back what was read, so that it takes no room twice.
+jc_feed() {
+  jc_at=0
+  while [ "$jc_at" -lt "$jc_have" ]; do
+    dd if="$jc_archive" bs=1048576 skip=$((jc_at / 1048576)) count=64 status=none || return
+    fallocate --punch-hole --offset "$jc_at" --length 67108864 "$jc_archive"
+    jc_at=$((jc_at + 67108864))
+    echo . >&3
   done 2>/dev/null
 }
 
 jc_unpack() {
-  jc_drop_old
-  trap jc_end EXIT
-  trap 'exit 143' TERM HUP INT PIPE
-  jc_said=$(mkdir -m 700 "$jc_scratch" 2>&1) || jc_fail "$jc_into: ${jc_said##*: }"
-  # In the background, so that a signal ends the wait and not only tar.
-  exec 3<&0
-  tar --extract --file=- --no-unquote --directory="$jc_scratch" --preserve-permissions \
-    --no-same-owner --warning=no-timestamp <&3 3<&- &
-  wait $! || exit 2
-  trap - EXIT
+  mkdir -m 700 "$jc_scratch/unpacked" || exit 2
+  {
+    jc_feed | tar --extract --file=- --no-unquote --directory="$jc_scratch/unpacked" \
+      --preserve-permissions --no-same-owner --warning=no-timestamp 3>&-
+  } 3>&1 || exit 2
+  rm -f "$jc_archive"
 }
 
 # jc_check FROM TO DEPTH: finds what would keep jc_move from its work, before anything is moved.
@@ -117,33 +177,37 @@ jc_merge() (
   done
 )
 
-# jc_move FROM TO: gives a file or folder its final name.
+# jc_move FROM TO: gives a file or folder its final name. A folder that was there before has its
+# mode and time from the one that was sent, unless it belongs to somebody else.
 jc_move() {
   if [ -d "$1" ] && [ ! -L "$1" ] && [ -d "$2" ]; then
-    jc_merge "$1" "$2"
+    jc_facts=$(stat -c '%a @%.9Y' "$1")
+    jc_merge "$1" "$2" || return 4
+    { chmod "${jc_facts% *}" "$2" && touch -d "${jc_facts#* }" "$2"; } 2>/dev/null
+    return 0
   else
     mv -f -T -- "$1" "$2" || return 4
   fi
 }
 
-# Commit and discard may meet, after an interrupt: the one that renames the folder has it.
-jc_claim() {
-  mv -T -- "$jc_scratch" "$jc_scratch+" 2>/dev/null || return
-  jc_scratch=$jc_scratch+
-}
-
 jc_commit() {
   trap '' TERM HUP INT PIPE
-  jc_claim || jc_fail "$jc_scratch: No such directory any more: the copy was removed"
-  trap jc_end EXIT
+  [ -d "$jc_scratch" ] || jc_fail "$jc_scratch: No such directory any more: the copy was removed"
+  jc_hold
+  trap 'jc_drop "$jc_scratch"' EXIT
+  : >"$jc_scratch/lock"
+  jc_have=$(stat -c %s "$jc_archive") || exit 2
+  [ "$jc_have" = "$1" ] || jc_fail "$jc_archive: it has $jc_have of $1 bytes, and was removed"
+  jc_unpack
+  jc_all=$jc_scratch/unpacked
   # What cannot be written to cannot be moved either.
-  jc_open "$jc_scratch"
+  jc_open "$jc_all"
   if [ -z "$jc_name" ]; then
-    jc_check "$jc_scratch" "$jc_into" 1
-    jc_merge "$jc_scratch" "$jc_into"
+    jc_check "$jc_all" "$jc_into" 1
+    jc_merge "$jc_all" "$jc_into"
     return
   fi
-  for jc_only in "$jc_scratch"/* "$jc_scratch"/.[!.]* "$jc_scratch"/..?*; do
+  for jc_only in "$jc_all"/* "$jc_all"/.[!.]* "$jc_all"/..?*; do
     [ -e "$jc_only" ] || [ -L "$jc_only" ] || continue
     jc_check "$jc_only" "$jc_into/$jc_name" 0
     jc_move "$jc_only" "$jc_into/$jc_name" || return
@@ -152,13 +216,40 @@ jc_commit() {
 
 jc_discard() {
   trap '' TERM HUP INT PIPE
-  jc_claim && jc_drop "$jc_scratch"
-  jc_scratch=${jc_scratch%+}
-  if [ -e "$jc_scratch" ] || [ -e "$jc_scratch+" ]; then jc_fail "$jc_scratch: it is still there"; fi
+  if [ -e "$jc_scratch" ]; then jc_hold && jc_drop "$jc_scratch"; fi
+  [ ! -e "$jc_scratch" ] || jc_fail "$jc_scratch: it is still there"
   echo gone
 }
 
+# The same files make the same archive, byte for byte.
+jc_tar() {
+  tar --create --file=- --format=posix --sparse --sparse-version=0.0 --sort=name --hard-dereference \
+    --owner=0 --group=0 --numeric-owner --no-unquote \
+    --pax-option='exthdr.name=%d/PaxHeaders/%f,delete=atime,delete=ctime' "$@"
+}
+
+# Passes stdin on to descriptor 4 without what jobman has of it, if that is the same.
+jc_skip() {
+  jc_dots 'jobman-cp waits' >&2 &
+  jc_sum=$(head -c "$jc_offset" | sha256sum)
+  kill $! && wait $! 2>/dev/null
+  [ "${jc_sum%% *}" = "$jc_hash" ] && cat >&4
+}
+
+# Sets jc_code, that of tar.
+jc_pack_rest() {
+  exec 4>&1
+  jc_codes=$({ { jc_tar "$@" 4>&-; echo "tar $?" >&3; } | { jc_skip && echo same >&3; }; } 3>&1)
+  case $jc_codes in *same*) ;; *) exit 11 ;; esac
+  jc_code=${jc_codes#*tar }
+  jc_code=${jc_code%%[!0-9]*}
+}
+
 jc_pack() {
+  jc_offset=$1
+  jc_hash=$2
+  shift 2
+  jc_long=$(timeout 2 du -bsc "$@" 2>/dev/null | tail -n 1 | cut -f 1)
   for jc_path; do
     shift
     [ -e "$jc_path" ] || [ -L "$jc_path" ] || {
@@ -170,25 +261,30 @@ jc_pack() {
     jc_parent=$(cd "${jc_parent:-/}" && pwd) || exit 2
     set -- "$@" "--directory=$jc_parent" "./${jc_path##*/}"
   done
-  tar --create --file=- --format=gnu --sparse --hard-dereference --numeric-owner --no-unquote "$@"
-  jc_code=$?
+  echo "jobman-cp size ${jc_long:-0}" >&2
+  if [ "$jc_offset" = 0 ]; then
+    jc_tar "$@"
+    jc_code=$?
+  else
+    jc_pack_rest "$@"
+  fi
   # 1 is what a login shell may end with, too.
-  [ $jc_code -ne 1 ] || exit 10
-  exit $jc_code
+  [ "$jc_code" -ne 1 ] || exit 10
+  exit "$jc_code"
 }
 
 jc_verb=$1
 shift
 case $jc_verb in
   pack) jc_pack "$@" ;;
-  unpack)
-    jc_place "$2" "$3"
-    jc_scratch=$jc_into/$1
-    jc_unpack
-    ;;
   *)
-    jc_find "$1" "$2"
+    case $jc_verb in
+      look | receive) jc_place "$2" "$3" ;;
+      *) jc_find "$1" "$2" ;;
+    esac
     jc_scratch=$jc_into/$1
-    "jc_$jc_verb"
+    jc_archive=$jc_scratch/archive
+    shift 3
+    "jc_$jc_verb" "$@"
     ;;
 esac
