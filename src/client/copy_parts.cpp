@@ -3,8 +3,10 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <filesystem>
 
 #include "jobman/base/clean.hpp"
+#include "jobman/base/hash.hpp"
 #include "jobman/base/strings.hpp"
 #include "jobman/remote/copy_script.hpp"
 
@@ -110,9 +112,27 @@ std::string NameOf(const std::string& path) {
   return path.substr(begin, end + 1 - begin);
 }
 
+std::string CopyFolder(const Context& context, const CopyPlan& plan) {
+  std::vector<std::string> words = {context.paths.home.string(), plan.job, plan.to};
+  for (const std::string& source : plan.sources) words.push_back(source);
+  std::error_code none;
+  // Paths of this machine may be relative to a folder.
+  words.push_back(std::filesystem::current_path(none).string());
+  words.push_back(plan.to_hosts ? "up" : "down");
+  std::string all;
+  for (const std::string& word : words) all += std::to_string(word.size()) + ":" + word;
+  return ".jobman-cp-" + base::Sha256Hex(all).substr(0, 16);
+}
+
+bool MayPass(const base::Error& error) {
+  using base::Reason;
+  return error.reason == Reason::kHostRefused || error.reason == Reason::kHostTimeout ||
+         error.reason == Reason::kConnectionBroke || error.reason == Reason::kHostHangs;
+}
+
 std::string FirstLine(std::string_view said) {
   std::string line(base::Trim(said.substr(0, said.find('\n'))));
-  for (const std::string_view word : {"tar: ", "mv: ", "find: "}) {
+  for (const std::string_view word : {"tar: ", "mv: ", "find: ", "sh: "}) {
     if (line.starts_with(word)) line.erase(0, word.size());
   }
   return base::CleanLine(line);

@@ -14,6 +14,14 @@ std::string HostPath(const std::string& path);
 std::string NameOf(const std::string& path);
 /// The error that tar, mv or the host script means by what it wrote to stderr.
 base::Error CopyError(std::string_view said, int exit_code);
+/// The name of the folder where a copy is kept until it is whole: the same for the same sources and
+/// target of this machine's jobman, so that a second call finds it.
+std::string CopyFolder(const Context& context, const CopyPlan& plan);
+/// About how long the archive of these files and folders of this machine will be; 0 if they are too
+/// many to count.
+std::int64_t ArchiveSize(const std::vector<std::string>& sources);
+/// Whether a copy may do better when it is tried again: the host or its connection was not there.
+bool MayPass(const base::Error& error);
 /// For an error after the first of several files may have been moved to its place.
 base::Error PartlyCopied(base::Error error);
 /// "./train.log: file changed as we read it", without "tar: "; empty if there is no line.

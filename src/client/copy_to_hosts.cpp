@@ -7,11 +7,13 @@
 #include <cerrno>
 #include <csignal>
 #include <filesystem>
+#include <map>
 
+#include "client/copy_look.hpp"
 #include "client/copy_parts.hpp"
+#include "client/copy_patience.hpp"
 #include "client/interrupts.hpp"
 #include "client/tar_process.hpp"
-#include "jobman/base/random.hpp"
 #include "jobman/base/strings.hpp"
 #include "jobman/client/copy.hpp"
 #include "jobman/client/input_feed.hpp"
@@ -22,16 +24,28 @@ namespace jobman::client {
 namespace {
 
 using base::Result;
+using base::Status;
 namespace fs = std::filesystem;
 using Words = std::vector<std::string>;
 
-/// How long the hosts may take to remove what an interrupted copy left there.
+/// How long the hosts may take to remove a copy that could not be read to its end.
 constexpr base::Duration kDiscardLimit = std::chrono::seconds{10};
 
 /// tar's words for these files and folders of this machine.
 Result<Words> PackWords(const Words& sources) {
-  Words words = {"--create",  "--file=-",  "--format=gnu",    "--sparse",    "--hard-dereference",
-                 "--owner=0", "--group=0", "--numeric-owner", "--no-unquote"};
+  // The same files make the same archive, byte for byte: a copy that broke off goes on with it.
+  Words words = {"--create",
+                 "--file=-",
+                 "--format=posix",
+                 "--sparse",
+                 "--sparse-version=0.0",
+                 "--sort=name",
+                 "--hard-dereference",
+                 "--owner=0",
+                 "--group=0",
+                 "--numeric-owner",
+                 "--no-unquote",
+                 "--pax-option=exthdr.name=%d/PaxHeaders/%f,delete=atime,delete=ctime"};
   for (const std::string& source : sources) {
     std::error_code failed;
     const auto status = fs::symlink_status(source, failed);
@@ -48,7 +62,8 @@ Result<Words> PackWords(const Words& sources) {
   return words;
 }
 
-/// One copy on its way to the hosts.
+/// One copy on its way to the hosts: rounds, in which all hosts that need it are given the same
+/// archive, each from where it goes on.
 class Sending {
  public:
   Sending(const Context& context, std::vector<ssh::FanOutHost> hosts, const CopyPlan& plan,
@@ -57,39 +72,38 @@ class Sending {
         hosts_(std::move(hosts)),
         plan_(plan),
         progress_(std::move(progress)),
-        shell_(context.open_shell(context.loop->get_executor(), *context.stores.host_keys)) {
-    for (const ssh::FanOutHost& host : hosts_) busy_.push_back(host.host);
+        shell_(context.open_shell(context.loop->get_executor(), *context.stores.host_keys)),
+        folder_(CopyFolder(context, plan)) {
+    for (const ssh::FanOutHost& host : hosts_) rows_[host.host] = {.host = host.host};
+    if (progress_) state_.total = ArchiveSize(plan_.sources);
+    state_.hosts = static_cast<int>(hosts_.size());
   }
 
   Result<Copied> Run() {
-    JM_ASSIGN_OR_RETURN(const Words words, PackWords(plan_.sources));
-    std::array<int, 2> ends = {};
-    if (::pipe2(ends.data(), O_CLOEXEC) != 0) return base::FromErrno(errno, "making a pipe");
-    base::UniqueFd archive(ends[0]);
-    base::UniqueFd filled(ends[1]);
-    const auto executor = context_.loop->get_executor();
-    JM_ASSIGN_OR_RETURN(const auto tar, TarProcess::Start(executor, words, -1, filled.get()));
-    filled.Reset();
-    auto unpacked = Unpack(archive.get());
-    if (!unpacked) return Interrupted();
-    archive.Reset();  // a tar that nobody reads any more ends
-    const auto code = context_.Await(UnlessInterrupted(&interrupts_, tar->End()));
-    if (!code) return Interrupted();
-    if (*code == 1) copied_.notes.push_back(FirstLine(tar->said()));
-    if (*code > 1 && *code != 128 + SIGPIPE) {
-      Discard();
-      return CopyError(tar->said(), *code).With("reading what is to be copied");
+    JM_ASSIGN_OR_RETURN(words_, PackWords(plan_.sources));
+    for (const ssh::FanOutHost& host : hosts_) state_.busy.push_back(host.host);
+    JM_TRY(RoundAndAnew(state_.busy));
+    Patience patience(plan_.patience);
+    for (auto left = Passing(); !left.empty() && patience.MayWait(); left = Passing()) {
+      state_.busy = left;
+      Tell();
+      if (!context_.Await(UnlessInterrupted(&interrupts_, patience.Wait()))) return Interrupted();
+      const std::int64_t before = Given();
+      JM_TRY(RoundAndAnew(left));
+      if (Passing().size() < left.size() || Given() > before) patience.Renew();
     }
-    return Commit(*unpacked);
+    for (auto& [host, row] : rows_) copied_.hosts.push_back(std::move(row));
+    return std::move(copied_);
   }
 
  private:
   using Ended = std::optional<ssh::FanOutResult>;
 
-  ports::RemoteCommand Command(const std::string& verb) const {
+  ports::RemoteCommand Command(const std::string& verb, const std::string& last = {}) const {
     const std::string many = plan_.sources.size() > 1 ? "many" : "one";
-    return {.command = remote::CopyCommand({verb, folder_, HostPath(plan_.to), many}),
-            .silence = kCopySilence};
+    Words words = {verb, folder_, HostPath(plan_.to), many};
+    if (!last.empty()) words.push_back(last);
+    return {.command = remote::CopyCommand(std::move(words)), .silence = kCopySilence};
   }
   /// Hosts with what a call needs.
   std::vector<ssh::FanOutHost> Chosen(const std::vector<int>& numbers) {
@@ -101,45 +115,109 @@ class Sending {
     }
     return chosen;
   }
-  Ended Unpack(int archive) {
+  /// Those that failed, but may do better later.
+  std::vector<int> Passing() const {
+    std::vector<int> passing;
+    for (const auto& [host, row] : rows_) {
+      if (row.error && !row.partly && MayPass(*row.error)) passing.push_back(host);
+    }
+    return passing;
+  }
+  std::int64_t Given() const {
+    std::int64_t given = 0;
+    for (const auto& [host, row] : rows_) given += row.bytes;
+    return given;
+  }
+  void Tell() const {
+    if (progress_) progress_(state_);
+  }
+  /// Hosts that have something else, such as an earlier version of a file, begin anew.
+  Status RoundAndAnew(const std::vector<int>& numbers) {
+    JM_TRY(Round(numbers, "keep"));
+    if (const std::vector<int> anew = std::exchange(differ_, {}); !anew.empty())
+      JM_TRY(Round(anew, "fresh"));
+    return base::Ok();
+  }
+  /// Sends the archive to these hosts, and lets those commit it that have it all.
+  Status Round(const std::vector<int>& numbers, const std::string& what_is_there) {
+    std::array<int, 2> ends = {};
+    if (::pipe2(ends.data(), O_CLOEXEC) != 0) return base::FromErrno(errno, "making a pipe");
+    base::UniqueFd archive(ends[0]);
+    base::UniqueFd filled(ends[1]);
+    const auto executor = context_.loop->get_executor();
+    JM_ASSIGN_OR_RETURN(const auto tar, TarProcess::Start(executor, words_, -1, filled.get()));
+    filled.Reset();
+    state_.busy = numbers;
+    const Ended received = Send(archive.get(), numbers, what_is_there);
+    if (!received) return Interrupted();
+    archive.Reset();  // a tar that nobody reads any more ends
+    const auto code = context_.Await(UnlessInterrupted(&interrupts_, tar->End()));
+    if (!code) return Interrupted();
+    if (*code == 1) Note(FirstLine(tar->said()));
+    if (*code > 1 && *code != 128 + SIGPIPE) {
+      Discard(numbers);
+      return CopyError(tar->said(), *code).With("reading what is to be copied");
+    }
+    return Commit(*received);
+  }
+  void Note(std::string note) {
+    if (std::find(copied_.notes.begin(), copied_.notes.end(), note) == copied_.notes.end())
+      copied_.notes.push_back(std::move(note));
+  }
+  Ended Send(int archive, const std::vector<int>& numbers, const std::string& what_is_there) {
     const InputWords words{.name = "the archive",
                            .hint = "look at its disk, or copy to the other hosts alone: cp -w"};
     InputFeed feed(context_.loop->get_executor(), archive, kInputPatience, words);
-    auto hosts = Chosen(busy_);
-    for (ssh::FanOutHost& host : hosts) host.pace = feed.Join();
+    auto hosts = Chosen(numbers);
+    for (ssh::FanOutHost& host : hosts) {
+      facts_[host.host] = std::make_shared<InputResume>();
+      host.pace = feed.JoinResuming(facts_[host.host]);
+    }
     feed.Start([this](std::int64_t bytes) {
-      copied_.bytes = bytes;
-      if (progress_) progress_(bytes, busy_);
+      state_.bytes = bytes;
+      Tell();
     });
-    return RunOnHosts(context_, &interrupts_, shell_.get(), std::move(hosts), Command("unpack"),
-                      Telling());
+    LookFirst shell(shell_.get(), Command("look", what_is_there).command);
+    Ended received =
+        RunOnHosts(context_, &interrupts_, &shell, std::move(hosts), Command("receive"), Telling());
+    copied_.bytes = std::max(copied_.bytes, state_.bytes);
+    return received;
   }
   /// Tells of the hosts that are not done with a call.
   ssh::FanOutOptions Telling() {
     const auto tell = [this](const std::vector<int>& busy) {
-      busy_ = busy;
-      if (progress_) progress_(copied_.bytes, busy_);
+      state_.busy = busy;
+      Tell();
     };
     return {.on_end = tell, .on_look = tell};
   }
   /// On those hosts that have it all.
-  Result<Copied> Commit(const ssh::FanOutResult& unpacked) {
+  Status Commit(const ssh::FanOutResult& received) {
     std::vector<int> numbers;
-    for (const ssh::HostOutcome& one : unpacked.hosts)
-      if (one.result.ok() && *one.result == 0) numbers.push_back(one.host);
-    const Ended committed = RunOnHosts(context_, &interrupts_, shell_.get(), Chosen(numbers),
-                                       Command("commit"), Telling());
-    if (!committed) return Interrupted();
-    for (const ssh::HostOutcome& one : unpacked.hosts) {
-      Copied::Host row{.host = one.host, .error = ErrorOf(one)};
-      for (const ssh::HostOutcome& last : committed->hosts)
-        if (last.host == one.host) row = CommittedRow(last);
-      copied_.hosts.push_back(std::move(row));
+    for (const ssh::HostOutcome& one : received.hosts) {
+      const InputResume& facts = *facts_[one.host];
+      Copied::Host& row = rows_[one.host];
+      row.error = ErrorOf(one);
+      row.bytes += facts.given;
+      row.resumed = facts.differs ? 0 : std::max(row.resumed, facts.offset);
+      row.took = one.took;
+      if (!row.error) numbers.push_back(one.host);
+      if (facts.differs) differ_.push_back(one.host);
     }
-    return std::move(copied_);
+    if (numbers.empty()) return base::Ok();
+    const Ended committed = RunOnHosts(context_, &interrupts_, shell_.get(), Chosen(numbers),
+                                       Command("commit", std::to_string(state_.bytes)), Telling());
+    if (!committed) {
+      committing_ = numbers;
+      return Interrupted();
+    }
+    for (const ssh::HostOutcome& one : committed->hosts) EndRow(one);
+    return base::Ok();
   }
-  Copied::Host CommittedRow(const ssh::HostOutcome& one) {
-    Copied::Host row{.host = one.host, .error = ErrorOf(one)};
+  void EndRow(const ssh::HostOutcome& one) {
+    Copied::Host& row = rows_[one.host];
+    row.took += one.took;
+    row.error = ErrorOf(one);
     const bool begun = one.result.ok()
                            ? *one.result == remote::kCopyPartly
                            : one.result.error().reason == base::Reason::kHostHangs ||
@@ -148,42 +226,34 @@ class Sending {
       row.partly = true;
       row.error = PartlyCopied(std::move(*row.error));
     }
-    return row;
+    if (!row.error) whole_.push_back(one.host);
   }
-  /// Removes what the hosts have that is not in its place; returns those that did not say so. Ended
-  /// by an interrupt of its own: the user's second one.
-  std::vector<int> Discard() {
-    std::vector<int> kept;
-    for (const ssh::FanOutHost& host : hosts_) kept.push_back(host.host);
-    auto hosts = Chosen(kept);
-    for (ssh::FanOutHost& host : hosts) {
-      host.out = [&kept, number = host.host](std::string_view said) -> base::Status {
-        if (base::Contains(said, "gone\n")) std::erase(kept, number);
-        return base::Ok();
-      };
-    }
+  /// After what is to be copied could not be read: it would not be whole.
+  void Discard(const std::vector<int>& numbers) {
     Interrupts again(*context_.loop);
-    auto all = ssh::FanOut(shell_.get(), std::move(hosts), Command("discard"), {});
+    auto all = ssh::FanOut(shell_.get(), Chosen(numbers), Command("discard"), {});
     context_.Await(UnlessInterrupted(&again, WithinDiscardLimit(std::move(all))));
-    return kept;
   }
   static base::Task<bool> WithinDiscardLimit(base::Task<ssh::FanOutResult> task) {
     using namespace asio::experimental::awaitable_operators;
     const auto first = co_await (std::move(task) || base::Sleep(kDiscardLimit));
     co_return first.index() == 0;
   }
-  base::Error Interrupted() {
-    const std::vector<int> kept = Discard();
-    base::Error error{.code = base::Code::kCancelled,
-                      .message = "interrupted; what the hosts did not have completely was removed",
-                      .hint = "copy again: it begins anew"};
-    if (!kept.empty()) {
-      error.message =
-          fmt::format("interrupted; {} {} did not confirm that {} was removed beside the target",
-                      kept.size() == 1 ? "host" : "hosts", base::FormatRanges(kept), folder_);
-      error.hint += "; what is a day old is removed then";
+  base::Error Interrupted() const {
+    std::string message =
+        fmt::format("interrupted; {} of {} have the copy", whole_.size(),
+                    base::Plural(static_cast<std::int64_t>(hosts_.size()), "host"));
+    if (!committing_.empty()) {
+      message +=
+          fmt::format("; {} {} may be giving it its final name",
+                      committing_.size() == 1 ? "host" : "hosts", base::FormatRanges(committing_));
     }
-    return error;
+    message += "; what arrived elsewhere is kept in " + folder_ + " beside the target";
+    return {.code = base::Code::kCancelled,
+            .message = std::move(message),
+            .hint =
+                "the same cp goes on from there; otherwise the next copy to the same place "
+                "removes it a day later"};
   }
   std::optional<base::Error> ErrorOf(const ssh::HostOutcome& one) {
     if (!one.result.ok()) return one.result.error();
@@ -197,9 +267,15 @@ class Sending {
   const CopyPlan& plan_;
   CopyProgress progress_;
   std::unique_ptr<ports::HostShell> shell_;
-  const std::string folder_ = ".jobman-cp-" + base::RandomHex(8);
+  const std::string folder_;
+  Words words_ = {};  ///< for tar
   HostTalk talk_ = {};
-  std::vector<int> busy_ = {};
+  std::map<int, std::shared_ptr<InputResume>> facts_ = {};  ///< of the last round
+  std::map<int, Copied::Host> rows_ = {};
+  std::vector<int> differ_ = {};      ///< hosts that have something else
+  std::vector<int> committing_ = {};  ///< when it was interrupted
+  std::vector<int> whole_ = {};       ///< hosts that are done
+  CopyState state_ = {};
   Copied copied_ = {};
 };
 

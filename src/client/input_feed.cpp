@@ -15,6 +15,7 @@
 #include <utility>
 #include <vector>
 
+#include "jobman/base/hash.hpp"
 #include "jobman/base/waiters.hpp"
 
 namespace jobman::client {
@@ -29,6 +30,20 @@ constexpr std::size_t kInputPieces = 16;
 constexpr base::Duration kStallCheck = std::chrono::milliseconds{200};
 
 class Reader;
+
+/// A piece of the input; an empty one is its end.
+struct InputPiece {
+  std::string bytes = {};
+  std::int64_t begin = 0;
+  std::optional<base::Sha256> before = {};  ///< of all before it, while somebody may need it
+  std::int64_t end() const { return begin + std::ssize(bytes); }
+};
+
+base::Error Differs() {
+  return {.code = base::Code::kFailedPrecondition,
+          .message = "what it has of an earlier copy is not the beginning of this one",
+          .hint = "copy again"};
+}
 
 base::Error Untouched(base::Duration patience, const std::string& hint) {
   return {.code = base::Code::kDeadlineExceeded,
@@ -46,8 +61,9 @@ struct InputFeed::State {
   int fd;
   base::Duration patience;
   InputWords words;
-  std::deque<std::string> pieces = {};  ///< the last one is empty at the end
-  std::size_t first = 0;                ///< number of the first of them
+  std::deque<InputPiece> pieces = {};                 ///< the last one is empty at the end
+  std::size_t first = 0;                              ///< number of the first of them
+  std::optional<base::Sha256> hash = base::Sha256();  ///< of all, while somebody may need it
   std::vector<Reader*> readers = {};
   base::Waiters room = {};
   std::optional<base::Error> failed = {};
@@ -57,7 +73,7 @@ struct InputFeed::State {
 
   std::size_t end() const { return first + pieces.size(); }
   bool full() const { return pieces.size() >= kInputPieces; }
-  void Add(std::string piece);
+  void Add(std::string more);
   void Fail(base::Error error);
   void WakeReaders() const;
   /// Drops what all have had.
@@ -68,24 +84,59 @@ struct InputFeed::State {
 
 namespace {
 
-class Reader final : public ports::Pace {
+class Reader final : public ResumingInput {
  public:
-  explicit Reader(std::shared_ptr<InputFeed::State> feed) : feed_(std::move(feed)) {
+  /// Without `facts` for a command that has nothing of its input.
+  Reader(std::shared_ptr<InputFeed::State> feed, std::shared_ptr<InputResume> facts)
+      : feed_(std::move(feed)), facts_(std::move(facts)), decided_(!facts_) {
     feed_->readers.push_back(this);
   }
   ~Reader() override { Leave(); }
+  void SkipTo(std::int64_t offset) override {
+    skip_ = offset;
+    decided_ = offset == 0;
+    moved_ = Clock::now();
+    if (facts_) facts_->offset = offset;
+    Pass();
+    feed_->Trim();
+  }
+  void Verify(std::string sha256) override { expected_ = std::move(sha256); }
+  /// Leaves the pieces behind that the command has.
+  void Pass() {
+    while (skip_ > 0 && next_ < feed_->end()) {
+      const InputPiece& piece = feed_->pieces[next_ - feed_->first];
+      if (piece.bytes.empty() || piece.end() >= skip_) return;
+      ++next_;
+      moved_ = Clock::now();
+    }
+  }
   Result<std::optional<std::string>> NextInput() override {
     if (failed_) return *failed_;
+    Pass();
     waits_ = next_ == feed_->end();
     if (waits_) {
       if (feed_->failed) return *feed_->failed;
       return std::optional<std::string>();
     }
-    std::string piece = feed_->pieces[next_ - feed_->first];
+    const InputPiece& piece = feed_->pieces[next_ - feed_->first];
+    std::string bytes = piece.bytes;
+    const bool last = bytes.empty();
+    if (skip_ > 0) {
+      if (!IsSame(piece)) {
+        facts_->differs = true;
+        Fail(Differs());
+        return *failed_;
+      }
+      bytes.erase(0, static_cast<std::size_t>(skip_ - piece.begin));
+      skip_ = 0;
+      decided_ = true;
+    }
     ++next_;
     moved_ = Clock::now();
+    if (facts_) facts_->given += std::ssize(bytes);
     feed_->Trim();
-    return std::optional<std::string>(std::move(piece));
+    if (bytes.empty() && !last) return NextInput();  // it had this piece to its end
+    return std::optional<std::string>(std::move(bytes));
   }
   Result<bool> MayRead() override {
     if (failed_) return *failed_;
@@ -94,6 +145,8 @@ class Reader final : public ports::Pace {
 
   std::size_t next() const { return next_; }
   bool waits() const { return waits_; }
+  /// Whether what the command has may still have to be compared.
+  bool compares() const { return !decided_; }
   Clock::time_point moved() const { return moved_; }
   void Fail(base::Error error) {
     failed_ = std::move(error);
@@ -108,7 +161,20 @@ class Reader final : public ports::Pace {
     feed_->Trim();
   }
 
+  /// Whether the command has what the input is up to where it goes on, in this piece.
+  bool IsSame(const InputPiece& piece) const {
+    if (!piece.before || skip_ > piece.end()) return false;
+    base::Sha256 hash(*piece.before);
+    hash.Add(
+        std::string_view(piece.bytes).substr(0, static_cast<std::size_t>(skip_ - piece.begin)));
+    return hash.Hex() == expected_;
+  }
+
   std::shared_ptr<InputFeed::State> feed_;
+  std::shared_ptr<InputResume> facts_;
+  bool decided_;               ///< where the command goes on
+  std::int64_t skip_ = 0;      ///< where it goes on, until it does
+  std::string expected_ = {};  ///< the hash of what it has
   std::size_t next_ = 0;
   bool waits_ = false;  ///< it has had everything and asked for more
   Clock::time_point moved_ = Clock::now();
@@ -180,11 +246,18 @@ Task<void> ReadAll(std::shared_ptr<InputFeed::State> feed, asio::any_io_executor
 
 }  // namespace
 
-void InputFeed::State::Add(std::string piece) {
-  ended = piece.empty();
-  bytes += std::ssize(piece);
+void InputFeed::State::Add(std::string more) {
+  ended = more.empty();
+  if (std::none_of(readers.begin(), readers.end(),
+                   [](const Reader* reader) { return reader->compares(); }))
+    hash.reset();
+  pieces.push_back({.bytes = std::move(more), .begin = bytes, .before = hash});
+  const std::string& added = pieces.back().bytes;
+  if (hash) hash->Add(added);
+  bytes += std::ssize(added);
   if (on_read) on_read(bytes);
-  pieces.push_back(std::move(piece));
+  for (Reader* reader : readers) reader->Pass();
+  Trim();
   WakeReaders();
 }
 
@@ -225,7 +298,11 @@ InputFeed::InputFeed(asio::any_io_executor executor, int fd, base::Duration pati
 InputFeed::~InputFeed() = default;
 
 std::shared_ptr<ports::Pace> InputFeed::Join() {
-  return std::make_shared<Reader>(state_);
+  return std::make_shared<Reader>(state_, nullptr);
+}
+
+std::shared_ptr<ResumingInput> InputFeed::JoinResuming(std::shared_ptr<InputResume> facts) {
+  return std::make_shared<Reader>(state_, std::move(facts));
 }
 
 bool InputFeed::ended() const {

@@ -30,6 +30,9 @@ struct CopyPlan {
   bool to_hosts = false;
   std::vector<std::string> sources = {};
   std::string to = {};
+  /// How long hosts that cannot be reached, or whose connection broke, are tried again once the
+  /// others are done; it begins anew whenever one got on. Nothing: one try.
+  base::Duration patience = {};
 };
 
 /// kInvalidArgument unless one side is on this machine and the other on the hosts of one job, and
@@ -41,24 +44,40 @@ struct Copied {
   struct Host {
     int host = 0;
     std::optional<base::Error> error = {};
-    bool partly = false;  ///< there is an error, and some files may have their final names
+    bool partly = false;       ///< there is an error, and some files may have their final names
+    std::int64_t bytes = 0;    ///< sent to it or received from it by this copy
+    std::int64_t resumed = 0;  ///< of the archive, there from an earlier try and not moved again
+    base::Duration took = {};  ///< of its last try
   };
   std::vector<Host> hosts = {};
   std::int64_t bytes = 0;               ///< sent or received in all, as an archive
   std::vector<std::string> notes = {};  ///< "host 0: train.log: file changed as we read it"
 };
 
-/// Called as bytes move, when a host ends, and each second; `busy` has the hosts that have not.
-using CopyProgress = std::function<void(std::int64_t bytes, const std::vector<int>& busy)>;
+/// How far a copy is.
+struct CopyState {
+  std::int64_t bytes = 0;      ///< of the archive, or of the archives of all hosts
+  std::int64_t total = 0;      ///< about how long that will be; 0: not known
+  int hosts = 0;               ///< in all
+  std::vector<int> busy = {};  ///< those that are not done
+};
+
+/// Called as bytes move, when a host ends, and each second.
+using CopyProgress = std::function<void(const CopyState& state)>;
 
 /// Copies files and folders of this machine to `to` on each of the hosts; what was sent takes its
-/// final names on a host once all of it is there. Modes are kept; folders become accessible for
-/// their owner, owners and hard links are not kept, symbolic links stay links. Reads each source
-/// once, and no faster than the slowest host writes; memory is bounded.
+/// final names on a host once all of it is there. Modes and times are kept; folders become
+/// accessible for their owner, owners and hard links are not kept, symbolic links stay links. Reads
+/// each source once a try, and no faster than the slowest host writes; memory is bounded.
+///
+/// What arrived before a connection broke, or an interrupt came, stays in a hidden folder beside
+/// the target. A second call for the same sources and target goes on from there if its hash is that
+/// of the same part of the archive, which has names, modes, sizes and times too; otherwise it
+/// begins anew. One such folder a copy; the next copy to the same place removes it a day later.
 ///
 /// Errors: kNotFound for a source; what keeps tar from reading one, after which no host has
-/// anything new; kCancelled when interrupted, which says what the hosts may still have: nothing has
-/// its final name there, or all of it. What a host refuses is in its row. Not from a coroutine.
+/// anything new; kCancelled when interrupted. What a host refuses is in its row. Not from a
+/// coroutine.
 base::Result<Copied> CopyToHosts(const Context& context, std::vector<ssh::FanOutHost> hosts,
                                  const CopyPlan& plan, CopyProgress progress);
 

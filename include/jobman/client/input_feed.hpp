@@ -22,6 +22,23 @@ struct InputWords {
       "let it read its input to the end (cat >/dev/null), or run it without: </dev/null";
 };
 
+/// What became of a command that had the beginning of its input already.
+struct InputResume {
+  std::int64_t offset = 0;  ///< how much of the input it had
+  std::int64_t given = 0;   ///< bytes that it was given
+  bool differs = false;     ///< what it had is no beginning of this input; it ended with an error
+};
+
+/// The input of a command that may have the beginning of it. On the loop's thread.
+class ResumingInput : public ports::Pace {
+ public:
+  /// The command has the first `offset` bytes. To be called before input is asked for; until then
+  /// it holds the others back, as a command does that takes no input.
+  virtual void SkipTo(std::int64_t offset) = 0;
+  /// The hash of what it has, for an offset above 0; before input is asked for.
+  virtual void Verify(std::string sha256) = 0;
+};
+
 /// Reads a descriptor once and gives the same bytes to many commands, as the input of each. Reads
 /// no faster than the slowest takes them: a mebibyte at most is in memory. The descriptor's flags
 /// are left alone, since other processes may share it, and it is not closed.
@@ -43,6 +60,9 @@ class InputFeed {
   /// The whole input, for one command. All join before Start(). One that is dropped holds nobody
   /// back any more.
   std::shared_ptr<ports::Pace> Join();
+  /// The input without the beginning that the command has, if that is the same: its hash decides.
+  /// If it is not, the command ends with kFailedPrecondition. `facts` outlive it.
+  std::shared_ptr<ResumingInput> JoinResuming(std::shared_ptr<InputResume> facts);
   /// Begins to read. `on_read`, which may be empty, is told how much has been read so far.
   void Start(std::function<void(std::int64_t)> on_read = {});
   /// Whether all was read, to its end.
