@@ -4,10 +4,13 @@
 #include <cerrno>
 #include <filesystem>
 #include <map>
+#include <memory>
 
 #include "client/copy_parts.hpp"
+#include "client/copy_patience.hpp"
 #include "client/interrupts.hpp"
 #include "client/unpacking.hpp"
+#include "jobman/base/strings.hpp"
 #include "jobman/client/copy.hpp"
 #include "jobman/client/run_on_hosts.hpp"
 #include "jobman/remote/copy_script.hpp"
@@ -19,7 +22,7 @@ using base::Result;
 using base::Status;
 namespace fs = std::filesystem;
 
-constexpr int kHostsAtOnce = 8;  // each has a tar here
+constexpr int kHostsAtOnce = 32;
 
 /// Where the content of a copy belongs on this machine.
 struct Target {
@@ -48,14 +51,22 @@ Result<Target> FindTarget(const CopyPlan& plan, bool folders) {
   return Target{.into = parent, .name = NameOf(to)};
 }
 
-/// One copy on its way from the hosts.
+/// What belongs to one host of a copy.
+struct Source {
+  ssh::FanOutHost host = {};
+  std::shared_ptr<Unpacking> unpacking = {};
+  std::unique_ptr<PackNews> news = {};
+  Copied::Host row = {};
+};
+
+/// One copy on its way from the hosts: rounds, in which each host sends what is not here yet.
 class Receiving {
  public:
   Receiving(const Context& context, const CopyPlan& plan, bool folders, CopyProgress progress)
       : context_(context), plan_(plan), folders_(folders), progress_(std::move(progress)) {}
   ~Receiving() {
-    unpackings_.clear();
-    // Unless something was copied there.
+    sources_.clear();
+    // Unless something was copied there, or is kept there.
     std::error_code ignored;
     if (target_.made) fs::remove(target_.into, ignored);
   }
@@ -64,82 +75,164 @@ class Receiving {
 
   Result<Copied> Run(std::vector<ssh::FanOutHost> hosts) {
     JM_ASSIGN_OR_RETURN(target_, FindTarget(plan_, folders_));
+    DropOldCopies(target_.into);
+    shell_ = context_.open_shell(context_.loop->get_executor(), *context_.stores.host_keys);
+    state_.hosts = static_cast<int>(hosts.size());
+    std::vector<int> all;
     for (ssh::FanOutHost& host : hosts) {
-      busy_.push_back(host.host);
-      JM_TRY(Connect(host));
+      all.push_back(host.host);
+      JM_TRY(Connect(std::move(host)));
     }
-    const auto shell =
-        context_.open_shell(context_.loop->get_executor(), *context_.stores.host_keys);
-    ssh::FanOutOptions fan_out{.window = kHostsAtOnce};
-    fan_out.on_end = [this](const std::vector<int>& busy) {
-      busy_ = busy;
-      EndOthers();
+    JM_TRY(RoundAndAnew(all));
+    Patience patience(plan_.patience);
+    for (auto left = Passing(); !left.empty() && patience.MayWait(); left = Passing()) {
+      state_.busy = left;
       Tell();
-    };
-    fan_out.on_look = [this](const std::vector<int>& /*busy*/) { Tell(); };
-    const auto ended = RunOnHosts(context_, &interrupts_, shell.get(), std::move(hosts), Command(),
-                                  std::move(fan_out));
-    if (!ended) return Interrupted();
-    for (const ssh::HostOutcome& one : ended->hosts) {
-      const auto unpacking = unpackings_[one.host];
-      const auto finished = context_.Await(UnlessInterrupted(&interrupts_, unpacking->Finish()));
-      if (!finished) return Interrupted();
-      Copied::Host row{.host = one.host};
-      if (Status placed = Place(one, *unpacking, *finished); !placed.ok()) {
-        row.partly = unpacking->moving();
-        row.error = row.partly ? PartlyCopied(placed.error()) : placed.error();
-      }
-      copied_.hosts.push_back(std::move(row));
-      unpackings_.erase(one.host);
+      if (!context_.Await(UnlessInterrupted(&interrupts_, patience.Wait()))) return Interrupted();
+      const std::int64_t before = copied_.bytes;
+      JM_TRY(RoundAndAnew(left));
+      if (Passing().size() < left.size() || copied_.bytes > before) patience.Renew();
     }
+    for (auto& [host, source] : sources_) copied_.hosts.push_back(std::move(source.row));
     return std::move(copied_);
   }
 
  private:
-  ports::RemoteCommand Command() const {
-    std::vector<std::string> words = {"pack"};
-    for (const std::string& source : plan_.sources) words.push_back(HostPath(source));
-    return {.command = remote::CopyCommand(std::move(words)), .silence = kCopySilence};
-  }
-  Status Connect(ssh::FanOutHost& host) {
-    host.err = talk_.SinkOf(host.host);
+  Status Connect(ssh::FanOutHost host) {
+    Source& source = sources_[host.host];
+    source.row.host = host.host;
     // Where it will be, so that its final names are given by renaming.
-    JM_ASSIGN_OR_RETURN(const auto unpacking,
-                        Unpacking::Begin(context_.loop->get_executor(), target_.into));
-    unpackings_[host.host] = unpacking;
-    host.pace = unpacking;
-    host.out = [this, unpacking](std::string_view bytes) -> Status {
-      unpacking->Take(bytes);
+    const base::Path folder =
+        target_.into / fmt::format("{}-{}", CopyFolder(context_, plan_), host.host);
+    JM_ASSIGN_OR_RETURN(source.unpacking, Unpacking::Begin(context_.loop->get_executor(), folder));
+    host.pace = source.unpacking;
+    source.host = std::move(host);
+    return base::Ok();
+  }
+  void Tell() const {
+    if (progress_) progress_(state_);
+  }
+  /// Not for every piece: there may be a thousand hosts.
+  void Count() {
+    state_.bytes = 0;
+    std::int64_t known = 0;
+    std::int64_t total = 0;
+    for (const auto& [host, source] : sources_) {
+      state_.bytes += source.row.resumed + source.row.bytes;
+      if (!source.news || source.news->size() == 0) continue;
+      ++known;
+      total += source.news->size();
+    }
+    // Those that have not said it yet are taken to be like the others.
+    state_.total = known == 0 ? 0 : total / known * state_.hosts;
+  }
+  std::vector<int> Passing() const {
+    std::vector<int> passing;
+    for (const auto& [host, source] : sources_) {
+      if (source.row.error && !source.row.partly && MayPass(*source.row.error))
+        passing.push_back(host);
+    }
+    return passing;
+  }
+  /// What is here of a host may be of an earlier version: that is begun anew.
+  Status RoundAndAnew(const std::vector<int>& numbers) {
+    JM_TRY(Round(numbers));
+    if (const std::vector<int> anew = std::exchange(differ_, {}); !anew.empty())
+      JM_TRY(Round(anew));
+    return base::Ok();
+  }
+  Status Round(const std::vector<int>& numbers) {
+    std::vector<ssh::FanOutHost> hosts;
+    for (const int number : numbers) {
+      JM_ASSIGN_OR_RETURN(ssh::FanOutHost host, Ask(&sources_[number]));
+      hosts.push_back(std::move(host));
+    }
+    state_.busy = numbers;
+    Count();
+    ssh::FanOutOptions fan_out{.window = kHostsAtOnce};
+    fan_out.on_end = [this](const std::vector<int>& busy) {
+      state_.busy = busy;
+      Count();
+      Tell();
+    };
+    fan_out.on_look = fan_out.on_end;
+    const ports::RemoteCommand common{.silence = kCopySilence};
+    const auto ended = RunOnHosts(context_, &interrupts_, shell_.get(), std::move(hosts), common,
+                                  std::move(fan_out));
+    if (!ended) return Interrupted();
+    for (const ssh::HostOutcome& one : ended->hosts) JM_TRY(End(one));
+    return base::Ok();
+  }
+  /// The host with the command for what is not here yet.
+  Result<ssh::FanOutHost> Ask(Source* source) {
+    std::vector<std::string> words = {"pack", "0", "-"};
+    source->row.resumed = source->unpacking->offset();
+    source->row.bytes = 0;
+    if (source->row.resumed > 0) {
+      words[1] = std::to_string(source->row.resumed);
+      JM_ASSIGN_OR_RETURN(words[2], source->unpacking->Hash());
+    }
+    for (const std::string& path : plan_.sources) words.push_back(HostPath(path));
+    ssh::FanOutHost host = source->host;
+    host.command = remote::CopyCommand(std::move(words));
+    source->news = std::make_unique<PackNews>(talk_.SinkOf(host.host));
+    host.err = [news = source->news.get()](std::string_view bytes) { return news->Hear(bytes); };
+    host.out = [this, source](std::string_view bytes) -> Status {
+      JM_TRY(source->unpacking->Take(bytes));
+      source->row.bytes += std::ssize(bytes);
       copied_.bytes += std::ssize(bytes);
+      state_.bytes += std::ssize(bytes);
       Tell();
       return base::Ok();
     };
+    return host;
+  }
+  /// An error is that of the whole copy.
+  Status End(const ssh::HostOutcome& one) {
+    Source& source = sources_[one.host];
+    source.row.took = one.took;
+    source.row.error.reset();
+    if (one.result.ok() && *one.result == remote::kCopyDiffers && source.row.resumed > 0) {
+      JM_TRY(source.unpacking->Restart());
+      differ_.push_back(one.host);
+      return base::Ok();
+    }
+    if (Status sent = SentBy(one); !sent.ok()) {
+      source.row.error = source.unpacking->offset() > 0
+                             ? KeptCopy(sent.error(), CopyFolder(context_, plan_))
+                             : sent.error();
+      // What is not read to its end would not be whole; what broke off may go on.
+      if (one.result.ok()) source.unpacking->Drop();
+      return base::Ok();
+    }
+    const auto finished =
+        context_.Await(UnlessInterrupted(&interrupts_, source.unpacking->Finish()));
+    if (!finished) return Interrupted();
+    if (Status placed = finished->ok() ? Place(one, *source.unpacking) : *finished; !placed.ok()) {
+      source.row.partly = source.unpacking->moving();
+      source.row.error = source.row.partly ? PartlyCopied(placed.error()) : placed.error();
+    }
+    if (!source.row.error) ++whole_;
+    source.host.pace.reset();
+    source.unpacking.reset();
     return base::Ok();
   }
-  /// A host that is done needs no tar any more.
-  void EndOthers() {
-    for (const auto& [host, unpacking] : unpackings_) {
-      if (std::find(busy_.begin(), busy_.end(), host) == busy_.end()) unpacking->End();
-    }
+  Status SentBy(const ssh::HostOutcome& one) {
+    if (!one.result.ok()) return one.result.error();
+    if (*one.result == 0 || *one.result == remote::kCopyChanged) return base::Ok();
+    return CopyError(talk_.Of(one.host), *one.result);
   }
-  void Tell() const {
-    if (progress_) progress_(copied_.bytes, busy_);
-  }
-  static base::Error Interrupted() {
+  base::Error Interrupted() const {
     return {.code = base::Code::kCancelled,
-            .message = "interrupted; what was not here completely was removed",
-            .hint = "copy again: it begins anew"};
+            .message = fmt::format("interrupted; the copies of {} of {} are here; what arrived of "
+                                   "others is kept in {}, in {}-N",
+                                   whole_, base::Plural(state_.hosts, "host"),
+                                   target_.into.string(), CopyFolder(context_, plan_)),
+            .hint =
+                "the same cp goes on from there; otherwise the next copy to the same place "
+                "removes it a day later"};
   }
-  Status Place(const ssh::HostOutcome& one, Unpacking& unpacking, const Status& finished) {
-    auto sent = [&]() -> Status {
-      if (!one.result.ok()) return one.result.error();
-      if (*one.result == 0 || *one.result == remote::kCopyChanged) return base::Ok();
-      return CopyError(talk_.Of(one.host), *one.result);
-    }();
-    // What this machine refuses is why the host could not go on.
-    if (!sent.ok() && !unpacking.broken()) return sent;
-    JM_TRY(finished);
-    JM_TRY(sent);
+  Status Place(const ssh::HostOutcome& one, Unpacking& unpacking) {
     if (*one.result == remote::kCopyChanged) {
       copied_.notes.push_back(fmt::format("host {}: {}", one.host, FirstLine(talk_.Of(one.host))));
     }
@@ -162,10 +255,13 @@ class Receiving {
   const CopyPlan& plan_;
   bool folders_;
   CopyProgress progress_;
+  std::unique_ptr<ports::HostShell> shell_ = {};
   Target target_ = {};
   HostTalk talk_ = {};
-  std::map<int, std::shared_ptr<Unpacking>> unpackings_ = {};
-  std::vector<int> busy_ = {};
+  std::map<int, Source> sources_ = {};
+  std::vector<int> differ_ = {};  ///< hosts of whose copy something else is here
+  int whole_ = 0;                 ///< hosts that are done
+  CopyState state_ = {};
   Copied copied_ = {};
 };
 

@@ -166,6 +166,36 @@ base::Error PartlyCopied(base::Error error) {
   return error;
 }
 
+base::Status PackNews::Hear(std::string_view bytes) {
+  constexpr std::string_view kOurs = "jobman-cp ";
+  constexpr std::string_view kSize = "jobman-cp size ";
+  line_.append(bytes);
+  while (!line_.empty()) {
+    const std::size_t end = line_.find('\n');
+    const bool may_be_ours =
+        line_.size() < kOurs.size() ? kOurs.starts_with(line_) : line_.starts_with(kOurs);
+    // A line for people need not be whole; one of ours is short.
+    if (may_be_ours && end == std::string::npos && line_.size() < kKeptEnd) return base::Ok();
+    const std::string line = line_.substr(0, end == std::string::npos ? end : end + 1);
+    line_.erase(0, line.size());
+    if (!may_be_ours) {
+      JM_TRY(people_(line));
+    } else if (line.starts_with(kSize)) {
+      size_ =
+          base::ParseNumber(base::Trim(std::string_view(line).substr(kSize.size()))).value_or(0);
+    }
+  }
+  return base::Ok();
+}
+
+base::Error KeptCopy(base::Error error, const std::string& folder) {
+  if (!MayPass(error)) return error;
+  error.hint = "what arrived is kept in " + folder +
+               " beside the target for a day: the same cp goes on from there, with --patience by "
+               "itself";
+  return error;
+}
+
 void KeepEnds(std::string& text, std::string_view more) {
   text.append(more);
   if (text.size() > 2 * kKeptEnd) text.erase(kKeptEnd, text.size() - 2 * kKeptEnd);

@@ -22,10 +22,26 @@ std::string CopyFolder(const Context& context, const CopyPlan& plan);
 std::int64_t ArchiveSize(const std::vector<std::string>& sources);
 /// Whether a copy may do better when it is tried again: the host or its connection was not there.
 bool MayPass(const base::Error& error);
+/// For an error after which a copy may go on from what arrived: says so.
+base::Error KeptCopy(base::Error error, const std::string& folder);
 /// For an error after the first of several files may have been moved to its place.
 base::Error PartlyCopied(base::Error error);
 /// "./train.log: file changed as we read it", without "tar: "; empty if there is no line.
 std::string FirstLine(std::string_view said);
+
+/// What the host script says to jobman itself on stderr, beside what is for people.
+class PackNews {
+ public:
+  explicit PackNews(ports::ByteSink people) : people_(std::move(people)) {}
+  base::Status Hear(std::string_view bytes);
+  /// About how long the archive will be; 0: not known.
+  std::int64_t size() const { return size_; }
+
+ private:
+  ports::ByteSink people_;
+  std::string line_ = {};
+  std::int64_t size_ = 0;
+};
 
 /// Appends to `text`, of which the first and the last 4 KiB are kept.
 void KeepEnds(std::string& text, std::string_view more);

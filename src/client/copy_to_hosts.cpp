@@ -88,9 +88,9 @@ class Sending {
       state_.busy = left;
       Tell();
       if (!context_.Await(UnlessInterrupted(&interrupts_, patience.Wait()))) return Interrupted();
-      const std::int64_t before = Given();
+      const std::int64_t before = given_;
       JM_TRY(RoundAndAnew(left));
-      if (Passing().size() < left.size() || Given() > before) patience.Renew();
+      if (Passing().size() < left.size() || given_ > before) patience.Renew();
     }
     for (auto& [host, row] : rows_) copied_.hosts.push_back(std::move(row));
     return std::move(copied_);
@@ -122,11 +122,6 @@ class Sending {
       if (row.error && !row.partly && MayPass(*row.error)) passing.push_back(host);
     }
     return passing;
-  }
-  std::int64_t Given() const {
-    std::int64_t given = 0;
-    for (const auto& [host, row] : rows_) given += row.bytes;
-    return given;
   }
   void Tell() const {
     if (progress_) progress_(state_);
@@ -198,8 +193,11 @@ class Sending {
       const InputResume& facts = *facts_[one.host];
       Copied::Host& row = rows_[one.host];
       row.error = ErrorOf(one);
-      row.bytes += facts.given;
-      row.resumed = facts.differs ? 0 : std::max(row.resumed, facts.offset);
+      if (row.error && facts.offset + facts.given > 0)
+        row.error = KeptCopy(std::move(*row.error), folder_);
+      row.bytes = facts.given;
+      given_ += facts.given;
+      row.resumed = facts.differs ? 0 : facts.offset;
       row.took = one.took;
       if (!row.error) numbers.push_back(one.host);
       if (facts.differs) differ_.push_back(one.host);
@@ -275,6 +273,7 @@ class Sending {
   std::vector<int> differ_ = {};      ///< hosts that have something else
   std::vector<int> committing_ = {};  ///< when it was interrupted
   std::vector<int> whole_ = {};       ///< hosts that are done
+  std::int64_t given_ = 0;            ///< to all hosts, in all rounds
   CopyState state_ = {};
   Copied copied_ = {};
 };

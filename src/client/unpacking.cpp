@@ -1,8 +1,10 @@
 #include "client/unpacking.hpp"
 
-#include <stdlib.h>
+#include <fcntl.h>
+#include <sys/file.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
+#include <unistd.h>
 
 #include <algorithm>
 #include <array>
@@ -11,10 +13,12 @@
 #include <asio/use_awaitable.hpp>
 #include <asio/write.hpp>
 #include <cerrno>
+#include <ctime>
 #include <filesystem>
 
 #include "client/copy_parts.hpp"
 #include "jobman/base/clean.hpp"
+#include "jobman/base/hash.hpp"
 
 namespace jobman::client {
 namespace {
@@ -25,7 +29,10 @@ using base::Status;
 using base::Task;
 namespace fs = std::filesystem;
 
-constexpr std::size_t kQueue = std::size_t{1} << 20;
+constexpr std::size_t kPiece = std::size_t{256} << 10;
+constexpr std::int64_t kGivenBack = std::int64_t{64} << 20;  // at a time
+constexpr std::time_t kKept = 24 * 60 * 60;
+constexpr const char* kPrefix = ".jobman-cp-";
 
 /// For messages: a host chose the name.
 std::string Shown(const Path& path) {
@@ -71,11 +78,51 @@ Status TameAll(const Path& folder) {
   return all;
 }
 
+/// A folder of this user, and no link to one.
+bool IsOwnFolder(const Path& path) {
+  struct stat facts = {};
+  return ::lstat(path.c_str(), &facts) == 0 && S_ISDIR(facts.st_mode) &&
+         facts.st_uid == ::geteuid();
+}
+
+/// The archive in a copy's folder, locked; -1 if another process has it.
+base::UniqueFd LockArchive(const Path& archive, int flags) {
+  base::UniqueFd fd(::open(archive.c_str(), flags | O_RDWR | O_NOFOLLOW | O_CLOEXEC, 0600));
+  if (fd && ::flock(fd.get(), LOCK_EX | LOCK_NB) != 0) fd.Reset();
+  return fd;
+}
+
+void RemoveCopy(const Path& folder) {
+  static_cast<void>(TameAll(folder));
+  std::error_code ignored;
+  fs::remove_all(folder, ignored);
+}
+
+/// Up to kPiece bytes at this offset; empty at the end.
+Result<std::string> ReadAt(int fd, std::int64_t offset, const Path& archive) {
+  std::string piece(kPiece, '\0');
+  ssize_t count = -1;
+  do {
+    count = ::pread(fd, piece.data(), piece.size(), offset);
+  } while (count < 0 && errno == EINTR);
+  if (count < 0) return base::FromErrno(errno, "reading " + archive.string());
+  piece.resize(static_cast<std::size_t>(count));
+  return piece;
+}
+
 Status Rename(const Path& from, const Path& to) {
   std::error_code failed;
   fs::rename(from, to, failed);
   if (failed) return base::FromErrno(failed.value(), "writing " + Shown(to));
   return base::Ok();
+}
+
+/// A folder that was there before has its mode and time from the one that was sent, unless it
+/// belongs to somebody else.
+void LendFacts(const struct stat& sent, const Path& to) {
+  const std::array<timespec, 2> times = {sent.st_atim, sent.st_mtim};
+  if (::chmod(to.c_str(), sent.st_mode & 0777) == 0)
+    static_cast<void>(::utimensat(AT_FDCWD, to.c_str(), times.data(), AT_SYMLINK_NOFOLLOW));
 }
 
 /// Gives an entry its final name: a file replaces a file, folders are merged. Never through a link.
@@ -92,28 +139,102 @@ Status Move(const Path& from, const Path& to, bool really) {
                      : Refused(to, "is a folder, and a file would take its place");
   }
   if (!is_folder) return really ? Rename(from, to) : base::Ok();
+  struct stat sent = {};
+  if (::lstat(from.c_str(), &sent) != 0) return base::FromErrno(errno, "looking at " + Shown(from));
   for (fs::directory_iterator one(from, failed), end; !failed && one != end;
        one.increment(failed)) {
     JM_TRY(Move(one->path(), to / one->path().filename(), really));
   }
   if (failed) return base::FromErrno(failed.value(), "looking at " + Shown(from));
+  if (really) LendFacts(sent, to);
   return base::Ok();
 }
 
 }  // namespace
 
-Result<std::shared_ptr<Unpacking>> Unpacking::Begin(asio::any_io_executor executor,
-                                                    const Path& parent) {
-  std::string folder = (parent / ".jobman-cp-XXXXXX").string();
-  if (::mkdtemp(folder.data()) == nullptr)
-    return base::FromErrno(errno, "making a folder in " + parent.string());
-  std::shared_ptr<Unpacking> made(new Unpacking(folder, executor));
-  if (::mkdir(made->Inside().c_str(), 0700) != 0)
-    return base::FromErrno(errno, "making a folder in " + folder);
+Result<std::shared_ptr<Unpacking>> Unpacking::Begin(asio::any_io_executor executor, Path folder) {
+  if (::mkdir(folder.c_str(), 0700) != 0 && errno != EEXIST)
+    return base::FromErrno(errno, "making a folder in " + folder.parent_path().string());
+  if (!IsOwnFolder(folder)) {
+    return base::Error{.code = base::Code::kFailedPrecondition,
+                       .message = folder.string() + " is not a folder of this user",
+                       .hint = "remove it"};
+  }
+  std::shared_ptr<Unpacking> made(new Unpacking(std::move(folder), executor));
+  JM_TRY(made->Open());
   return made;
 }
 
+Status Unpacking::Open() {
+  archive_ = LockArchive(Archive(), O_CREAT);
+  if (!archive_ && errno != EWOULDBLOCK)
+    return base::FromErrno(errno, "opening " + Archive().string());
+  if (!archive_) {
+    return base::Error{.code = base::Code::kFailedPrecondition,
+                       .message = "another jobman cp copies the same to " +
+                                  folder_.parent_path().string() + " now",
+                       .hint = "wait for its end"};
+  }
+  // What was begun to be unpacked is not whole any more.
+  if (fs::exists(fs::symlink_status(Inside()))) {
+    RemoveCopy(Inside());
+    return Restart();
+  }
+  offset_ = base::FileSize(Archive()).value_or(0);
+  return base::Ok();
+}
+
+Unpacking::~Unpacking() {
+  tar_.reset();
+  // Without the lock it is another one's.
+  if (archive_ && (dropped_ || begun_ || offset_ == 0)) RemoveCopy(folder_);
+}
+
+Result<std::string> Unpacking::Hash() const {
+  base::Sha256 hash;
+  for (std::int64_t at = 0; at < offset_;) {
+    JM_ASSIGN_OR_RETURN(const std::string piece, ReadAt(archive_.get(), at, Archive()));
+    if (piece.empty()) break;
+    hash.Add(piece);
+    at += std::ssize(piece);
+  }
+  return hash.Hex();
+}
+
+Result<std::optional<std::string>> Unpacking::NextInput() {
+  return std::optional<std::string>(std::string());
+}
+
+Result<bool> Unpacking::MayRead() {
+  return true;
+}
+
+Status Unpacking::Take(std::string_view bytes) {
+  while (!bytes.empty()) {
+    const ssize_t count = ::pwrite(archive_.get(), bytes.data(), bytes.size(), offset_);
+    if (count < 0 && errno == EINTR) continue;
+    if (count < 0) {
+      const int why = errno;
+      // What does not fit is not kept.
+      if (why == ENOSPC || why == EDQUOT) Drop();
+      return base::FromErrno(why, "writing " + Archive().string());
+    }
+    offset_ += count;
+    bytes.remove_prefix(static_cast<std::size_t>(count));
+  }
+  return base::Ok();
+}
+
+Status Unpacking::Restart() {
+  if (::ftruncate(archive_.get(), 0) != 0)
+    return base::FromErrno(errno, "emptying " + Archive().string());
+  offset_ = 0;
+  return base::Ok();
+}
+
 Status Unpacking::StartTar() {
+  if (::mkdir(Inside().c_str(), 0700) != 0)
+    return base::FromErrno(errno, "making a folder in " + folder_.string());
   std::array<int, 2> ends = {};
   if (::socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, ends.data()) != 0)
     return base::FromErrno(errno, "making a pipe");
@@ -127,65 +248,50 @@ Status Unpacking::StartTar() {
                                           "--preserve-permissions",
                                           "--warning=no-timestamp"};
   JM_ASSIGN_OR_RETURN(tar_, TarProcess::Start(executor_, words, from.get(), -1));
-  base::Spawn(executor_, scope_, Write());
   return base::Ok();
 }
 
-Unpacking::~Unpacking() {
-  tar_.reset();
-  static_cast<void>(TameAll(Inside()));
-  std::error_code ignored;
-  fs::remove_all(folder_, ignored);
-}
-
-Result<std::optional<std::string>> Unpacking::NextInput() {
-  return std::optional<std::string>(std::string());
-}
-
-Result<bool> Unpacking::MayRead() {
-  if (broken_) {
-    return base::Error{.code = base::Code::kFailedPrecondition,
-                       .message = "tar cannot unpack what the host sends"};
-  }
-  if (!tar_) JM_TRY(StartTar());
-  return queue_.size() < kQueue;
-}
-
-void Unpacking::Take(std::string_view bytes) {
-  queue_.append(bytes);
-  changed_.WakeAll();
-}
-
-Task<void> Unpacking::Write() {
+Task<Status> Unpacking::FeedTar() {
   std::error_code failed;
-  while (!failed) {
-    while (queue_.empty() && !all_taken_) co_await changed_.Wait();
-    if (queue_.empty()) break;
-    const std::string piece = std::exchange(queue_, {});
-    Wake();
+  std::int64_t given_back = 0;
+  for (std::int64_t at = 0; !failed;) {
+    JM_CO_ASSIGN_OR_RETURN(const std::string piece, ReadAt(archive_.get(), at, Archive()));
+    if (piece.empty()) break;
+    // If tar has ended, it has said why.
     co_await asio::async_write(to_tar_, asio::buffer(piece),
                                asio::redirect_error(asio::use_awaitable, failed));
     co_await base::EndIfCancelled();
+    at += std::ssize(piece);
+    if (at - given_back < kGivenBack) continue;
+    // Where the file system cannot, both are there until the end.
+    static_cast<void>(::fallocate(archive_.get(), FALLOC_FL_PUNCH_HOLE | FALLOC_FL_KEEP_SIZE,
+                                  given_back, at - given_back));
+    given_back = at;
   }
-  broken_ = static_cast<bool>(failed);
-  written_ = true;
   to_tar_.close(failed);
-  Wake();
-  changed_.WakeAll();
-}
-
-void Unpacking::End() {
-  all_taken_ = true;
-  changed_.WakeAll();
+  co_return base::Ok();
 }
 
 Task<Status> Unpacking::Finish() {
-  End();
-  if (!tar_) co_return base::Internal("nothing was unpacked");
-  while (!written_) co_await changed_.Wait();
+  begun_ = true;
+  JM_CO_TRY(StartTar());
+  JM_CO_TRY(co_await FeedTar());
   const int code = co_await tar_->End();
   if (code != 0) co_return CopyError(tar_->said(), code).With("unpacking what it sent");
   co_return base::Ok();
+}
+
+void DropOldCopies(const Path& folder) {
+  std::error_code failed;
+  for (fs::directory_iterator one(folder, failed), end; !failed && one != end;
+       one.increment(failed)) {
+    if (!one->path().filename().string().starts_with(kPrefix) || !IsOwnFolder(one->path()))
+      continue;
+    const base::UniqueFd archive = LockArchive(one->path() / "archive", 0);
+    struct stat facts = {};
+    if (!archive || ::fstat(archive.get(), &facts) != 0) continue;
+    if (std::time(nullptr) - facts.st_mtime > kKept) RemoveCopy(one->path());
+  }
 }
 
 Result<std::vector<Path>> Unpacking::NamesInside(const std::vector<std::string>& expected) const {

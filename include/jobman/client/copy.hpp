@@ -45,7 +45,7 @@ struct Copied {
     int host = 0;
     std::optional<base::Error> error = {};
     bool partly = false;       ///< there is an error, and some files may have their final names
-    std::int64_t bytes = 0;    ///< sent to it or received from it by this copy
+    std::int64_t bytes = 0;    ///< sent to it or received from it by its last try
     std::int64_t resumed = 0;  ///< of the archive, there from an earlier try and not moved again
     base::Duration took = {};  ///< of its last try
   };
