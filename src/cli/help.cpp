@@ -109,7 +109,8 @@ constexpr std::array kExamples = {
     Examples{"cp",
              "jobman cp data 42:\n"
              "jobman cp 42:out.txt .\n"
-             "jobman cp -w all 42:logs results"},
+             "jobman cp -w all 42:logs results\n"
+             "jobman cp --patience 10m 42:checkpoint ."},
     Examples{"sync",
              "jobman sync . 42:code\n"
              "jobman sync data 42:/mnt/disk/data --delete --exclude '*.tmp'\n"

@@ -113,12 +113,14 @@ std::string NameOf(const std::string& path) {
 }
 
 std::string CopyFolder(const Context& context, const CopyPlan& plan) {
-  std::vector<std::string> words = {context.paths.home.string(), plan.job, plan.to};
-  for (const std::string& source : plan.sources) words.push_back(source);
   std::error_code none;
-  // Paths of this machine may be relative to a folder.
-  words.push_back(std::filesystem::current_path(none).string());
-  words.push_back(plan.to_hosts ? "up" : "down");
+  const auto here = [&none](const std::string& path) {
+    return std::filesystem::absolute(path, none).string();
+  };
+  std::vector<std::string> words = {context.paths.home.string(), plan.to_hosts ? "up" : "down",
+                                    plan.job, plan.to_hosts ? plan.to : here(plan.to)};
+  for (const std::string& source : plan.sources)
+    words.push_back(plan.to_hosts ? here(source) : source);
   std::string all;
   for (const std::string& word : words) all += std::to_string(word.size()) + ":" + word;
   return ".jobman-cp-" + base::Sha256Hex(all).substr(0, 16);

@@ -13,13 +13,13 @@ class Patience {
  public:
   explicit Patience(base::Duration limit) : limit_(limit), end_(Clock::now() + limit) {}
   bool MayWait() const { return Clock::now() < end_; }
-  /// Before the next try: longer each time, and not beyond the end.
+  /// Before the next try: the first comes at once, then longer each time, not beyond the end.
   base::Task<bool> Wait() {
-    ++tries_;
     const auto left = std::chrono::duration_cast<base::Duration>(end_ - Clock::now());
     const base::Backoff backoff{.cap = std::chrono::seconds{15}};
-    const base::Duration wait =
-        std::clamp(backoff.Bound(tries_), base::Duration{}, std::max(left, base::Duration{}));
+    const base::Duration wait = std::clamp(tries_ == 0 ? base::Duration{} : backoff.Bound(tries_),
+                                           base::Duration{}, std::max(left, base::Duration{}));
+    ++tries_;
     co_await base::Sleep(wait);
     co_return true;
   }

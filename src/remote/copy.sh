@@ -82,7 +82,7 @@ jc_hold() {
   jc_own
   exec 9<>"$jc_scratch/lock" || exit 2
   flock -n 9 && return
-  jc_holder=$(cat "$jc_scratch/lock")
+  read -r jc_holder <"$jc_scratch/lock" || jc_holder=
   [ -z "$jc_holder" ] || kill "$jc_holder" 2>/dev/null
   flock -w 10 9 || jc_fail "$jc_scratch: another copy of the same is at work there"
 }
@@ -121,6 +121,7 @@ jc_receive() {
   # What does not fit is not kept: the disk may be that of a running job.
   case $jc_said in *'No space left'* | *'uota exceeded'*) jc_drop "$jc_scratch" ;; esac
   jc_said=${jc_said##*: }
+  jc_into=$(cd "$jc_into" && pwd)
   jc_fail "$jc_into: ${jc_said:-another copy of the same took over}"
 }
 

@@ -6,6 +6,7 @@
 
 #include <filesystem>
 
+#include "jobman/base/hash.hpp"
 #include "jobman/base/strings.hpp"
 #include "tests/e2e/place.hpp"
 #include "tests/e2e/terminal.hpp"
@@ -146,33 +147,133 @@ TEST_F(Cp, AHostWritesNowhereElse) {
   On("rm -rf ~/bin ~/x ~/bad.tar ~/.bashrc");
 }
 
-/// Copies a file of a megabyte with this tar on the hosts, and interrupts when each says `begun`.
-class CpInterrupted : public Cp {
+/// A copy of 2 MB that is held in the middle, by a program of that name on the hosts.
+class CpBroken : public Cp {
  protected:
-  static void InterruptWith(const std::string& tar, const std::string& begun) {
-    Write("big", std::string(1'000'000, 'x'));
-    On("mkdir -p ~/bin && printf '" + tar +
-       "' > ~/bin/tar && chmod +x ~/bin/tar && echo 'export PATH=~/bin:$PATH' >> ~/.bashrc");
-    const pid_t cp = place_->Start({"cp", (here() / "big").string(), "1:got"});
-    ASSERT_TRUE(place_->Until("the copy to begin", [&] { return On(begun).code == 0; }));
-    ::kill(cp, SIGINT);
-    EXPECT_EQ(place_->EndOf(cp), 130);
-    const std::string left = On("ls -A ~").out;
-    EXPECT_THAT(left, AllOf(HasSubstr("host 0 | bin"), HasSubstr("host 1 | bin"),
-                            Not(HasSubstr("jobman-cp")), Not(HasSubstr("got"))));
-    On("rm -rf ~/bin ~/.bashrc ~/fifo");
+  void SetUp() override {
+    Cp::SetUp();
+    while (text_.size() < 2'000'000) text_ += std::to_string(text_.size()) + "\n";
   }
+  void TearDown() override {
+    Mend();
+    Cp::TearDown();
+  }
+  /// `script` with \n for line breaks.
+  static void Put(const std::string& program, const std::string& script) {
+    On("mkdir -p ~/bin && printf '#!/bin/sh\\n" + script + "' > ~/bin/" + program +
+       " && chmod +x ~/bin/" + program + " && echo 'export PATH=~/bin:$PATH' >> ~/.bashrc");
+  }
+  /// What each host writes of a copy ends after 300000 bytes.
+  static void TakeSome() { Put("cat", "head -c 300000\\nexec sleep 600\\n"); }
+  static void Mend() { On("rm -rf ~/bin ~/.bashrc"); }
+  std::string Big() const { return (here() / "big").string(); }
+  /// Begins a copy and returns when the hosts have the first 300000 bytes.
+  pid_t BeginUp(std::vector<std::string> more, const std::string& hosts) {
+    Write("big", text_);
+    TakeSome();
+    std::vector<std::string> args = {"cp", Big(), "1:got", "-w", hosts};
+    args.insert(args.end(), more.begin(), more.end());
+    const pid_t cp = place_->Start(args);
+    EXPECT_TRUE(place_->Until("the copy to begin", [&] {
+      return On("find ~/.jobman-cp-*/archive -size 300000c | grep archive", hosts).code == 0;
+    }));
+    return cp;
+  }
+  /// The second call: only the rest is sent, and the hosts have it byte for byte.
+  void GoesOnUp(const std::string& hosts) {
+    const Ran again = place_->Jobman({"cp", Big(), "1:got", "-w", hosts, "--json"});
+    EXPECT_EQ(again.code, 0) << again.All();
+    EXPECT_THAT(again.out,
+                AllOf(HasSubstr("\"resumed\": 300000"), Not(HasSubstr("\"resumed\": 0"))));
+    HasCome(hosts);
+  }
+  void HasCome(const std::string& hosts) {
+    EXPECT_EQ(On("test $(sha256sum < ~/got | cut -c 1-64) = " + base::Sha256Hex(text_), hosts).code,
+              0);
+    EXPECT_THAT(On("ls -A ~", hosts).out, Not(HasSubstr("jobman-cp")));
+  }
+  std::string text_;
 };
 
-TEST_F(CpInterrupted, BeforeAnythingIsUnpackedLeavesNothing) {
-  InterruptWith("#!/bin/sh\\nsleep 600\\n", "ls -A ~ | grep -c jobman-cp");
+TEST_F(CpBroken, ByAnInterruptGoesOnWithTheSecondCall) {
+  const pid_t cp = BeginUp({}, "all");
+  ::kill(cp, SIGINT);
+  EXPECT_EQ(place_->EndOf(cp), 130);
+  EXPECT_NE(On("test -e ~/got").code, 0);
+  Mend();
+  GoesOnUp("all");
 }
 
-TEST_F(CpInterrupted, InTheMiddleOfAFileLeavesNothing) {
-  InterruptWith(
-      "#!/bin/sh\\nmkfifo ~/fifo; exec 3<&0\\n(head -c 300000; exec sleep 600) <&3 >~/fifo &\\n"
-      "exec /usr/bin/tar \"$@\" <~/fifo\\n",
-      "find ~/.jobman-cp-*/big -size +100k | grep big");
+TEST_F(CpBroken, ByAConnectionThatEndsGoesOnWithTheSecondCall) {
+  const pid_t cp = BeginUp({}, "1");
+  ASSERT_EQ(place_->Sim({"host", "pair-*/1", "hangup"}).code, 0);
+  EXPECT_EQ(place_->EndOf(cp), 75);
+  Mend();
+  GoesOnUp("1");
+}
+
+TEST_F(CpBroken, GoesOnInTheSameCallWithPatience) {
+  const pid_t cp = BeginUp({"--patience", "2m"}, "1");
+  Mend();
+  ASSERT_EQ(place_->Sim({"host", "pair-*/1", "hangup"}).code, 0);
+  EXPECT_EQ(place_->EndOf(cp), 0);
+  HasCome("1");
+}
+
+TEST_F(CpBroken, GoesOnAfterTheHostWasOff) {
+  const pid_t cp = BeginUp({"--patience", "2m"}, "1");
+  Mend();
+  ASSERT_EQ(place_->Sim({"host", "pair-*/1", "kill", "--for", "2s"}).code, 0);
+  EXPECT_EQ(place_->EndOf(cp), 0);
+  HasCome("1");
+}
+
+TEST_F(CpBroken, ANewVersionOfTheFileBeginsAnew) {
+  const pid_t cp = BeginUp({}, "all");
+  ::kill(cp, SIGINT);
+  EXPECT_EQ(place_->EndOf(cp), 130);
+  Mend();
+  text_ += "new";
+  Write("big", text_);
+  const Ran again = place_->Jobman({"cp", Big(), "1:got", "--json"});
+  EXPECT_EQ(again.code, 0) << again.All();
+  EXPECT_THAT(again.out, Not(HasSubstr("\"resumed\": 300000")));
+  HasCome("all");
+}
+
+TEST_F(CpBroken, FromAHostGoesOnWithTheSecondCall) {
+  Write("big", text_);
+  ASSERT_EQ(place_->Jobman({"cp", Big(), "1:got", "-w", "0"}).code, 0);
+  Put("tar", "/usr/bin/tar \"$@\" | head -c 300000\\nexec sleep 600\\n");
+  fs::create_directories(here() / "into");
+  const std::string into = (here() / "into").string();
+  const pid_t cp = place_->Start({"cp", "1:got", into});
+  ASSERT_TRUE(place_->Until("the copy to begin", [&] {
+    for (const auto& one : fs::directory_iterator(into)) {
+      std::error_code none;
+      if (fs::file_size(one.path() / "archive", none) == 300'000) return true;
+    }
+    return false;
+  }));
+  ::kill(cp, SIGINT);
+  EXPECT_EQ(place_->EndOf(cp), 130);
+  Mend();
+  const Ran again = place_->Jobman({"cp", "1:got", into, "--json"});
+  EXPECT_EQ(again.code, 0) << again.All();
+  EXPECT_THAT(again.out, HasSubstr("\"resumed\": 300000"));
+  EXPECT_TRUE(Read("into/got") == text_);
+  for (const auto& one : fs::directory_iterator(into)) EXPECT_EQ(one.path().filename(), "got");
+}
+
+TEST_F(CpBroken, AFullDiskIsNamedAndNothingIsLeftOnIt) {
+  Write("big", text_);
+  Put("cat",
+      "head -c 1000 >/dev/null; echo \"cat: write error: No space left on device\" >&2; exit 1\\n");
+  const Ran ran = place_->Jobman({"cp", Big(), "1:got", "-w", "1"});
+  EXPECT_NE(ran.code, 0);
+  EXPECT_THAT(ran.err, AllOf(HasSubstr("host 1: "), HasSubstr("No space left on device"),
+                             HasSubstr("free some space there")));
+  EXPECT_THAT(On("ls -A ~", "1").out, Not(HasSubstr("jobman-cp")));
 }
 
 TEST_F(Cp, APortOfAHostIsReachedFromHere) {

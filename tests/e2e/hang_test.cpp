@@ -142,14 +142,15 @@ TEST_F(Hang, ACopyGivesTheHostUpAndTheOthersHaveTheirs) {
   EXPECT_EQ(Jobman({"exec", id(), "--host", "0", "--", "test -s ~/eight"}).code, 0);
 }
 
-TEST_F(Hang, AnInterruptedCopyNamesTheHostThatMayHaveSomethingOfIt) {
+TEST_F(Hang, AnInterruptedCopySaysWhoHasItAndWhereTheRestIsKept) {
   CreateAndRun({}, 2);
   HangHosts("1");
   const Ran copied = RunProgram({"timeout", "--preserve-status", "-s", "INT", "15",
                                  JOBMAN_BIN_DIR "/jobman", "--home", place().home().string(), "cp",
                                  "/bin/sh", id() + ":copied", "--host", "1"});
   EXPECT_EQ(copied.code, 130) << copied.All();
-  EXPECT_THAT(copied.err, HasSubstr("host 1 did not confirm"));
+  EXPECT_THAT(copied.err, AllOf(HasSubstr("interrupted; 0 of 1 host have the copy"),
+                                HasSubstr("is kept in .jobman-cp-")));
 }
 
 TEST_F(Hang, ExecOnATerminalSaysWhichHostIsAwaited) {

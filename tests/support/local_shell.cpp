@@ -76,7 +76,7 @@ base::Task<base::Result<int>> LocalShell::Run(ports::HostTarget target,
     JM_CO_TRY(co_await AwaitInput(command.pace.get(), &command.input));
   }
   JM_CO_ASSIGN_OR_RETURN(const auto ended, co_await base::RunProcess(argv, command.input));
-  if (lost_answers_ > 0) {
+  if (lost_answers_ > 0 && kept_answers_-- <= 0) {
     --lost_answers_;
     co_return refused;
   }

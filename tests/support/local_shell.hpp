@@ -26,8 +26,12 @@ class LocalShell final : public ports::HostShell {
   /// Calls to that address fail with "connection refused" until PlugIn().
   void Unplug(const std::string& address) { unplugged_.insert(address); }
   void PlugIn(const std::string& address) { unplugged_.erase(address); }
-  /// The next `times` calls, to any host, end as if the connection broke after the work was done.
-  void LoseAnswers(int times) { lost_answers_ = times; }
+  /// After `first` more calls the next `times`, to any host, end as if the connection broke after
+  /// the work was done.
+  void LoseAnswers(int times, int first = 0) {
+    lost_answers_ = times;
+    kept_answers_ = first;
+  }
   base::Path HomeOf(const std::string& address) const { return root_ / address; }
   int calls() const { return calls_; }
 
@@ -35,6 +39,7 @@ class LocalShell final : public ports::HostShell {
   base::Path root_;
   std::set<std::string> unplugged_ = {};
   int lost_answers_ = 0;
+  int kept_answers_ = 0;
   int calls_ = 0;
 };
 

@@ -7,14 +7,14 @@
 
 #include "cli/commands.hpp"
 #include "cli/exit_code.hpp"
+#include "cli/seconds.hpp"
 #include "cli/views/copied.hpp"
-#include "jobman/base/strings.hpp"
+#include "cli/views/copying.hpp"
 #include "jobman/client/copy.hpp"
 #include "jobman/client/find_jobs.hpp"
 #include "jobman/client/run_on_hosts.hpp"
 #include "jobman/client/vouching.hpp"
 #include "jobman/ssh/host_shell.hpp"
-#include "jobman/ui/folding.hpp"
 
 namespace jobman::cli {
 namespace {
@@ -25,34 +25,29 @@ using Clock = std::chrono::steady_clock;
 struct CpOptions {
   std::vector<std::string> paths = {};
   std::string hosts = {};  ///< empty: all up, host 0 down
+  int patience = 0;        ///< seconds
 };
-
-/// "waiting 12s for host 1; copied 3.1 MB so far"; empty if there is no such host.
-std::string CopyText(std::int64_t bytes, const std::vector<int>& busy, base::Duration past) {
-  if (busy.empty()) return {};
-  const std::string copied =
-      bytes > 0 ? fmt::format("; copied {} so far", base::FormatBytes(bytes)) : std::string{};
-  return fmt::format("waiting {} for {}{}", base::FormatDuration(past), ui::HostsLabel(busy),
-                     copied);
-}
 
 /// A line on the terminal for a copy that takes long, rewritten some times a second. One that does
 /// not get on is told too: its host may hang.
 class CopyLine {
  public:
   explicit CopyLine(App& app) : app_(app) {}
-  void operator()(std::int64_t bytes, const std::vector<int>& busy) {
+  void operator()(const client::CopyState& state) {
     const auto now = Clock::now();
     if (app_.mode() == OutputMode::kQuiet || now < next_) return;
     next_ = now + std::chrono::milliseconds{250};
+    rate_.Add(now, state.bytes);
+    if (now < began_ + std::chrono::seconds{1}) return;  // most copies are over by then
     const auto past = std::chrono::floor<std::chrono::seconds>(now - began_);
-    app_.terminal().SetStatus(CopyText(bytes, busy, past));
+    app_.terminal().SetStatus(views::CopyingText(state, rate_.PerSecond(), past));
   }
 
  private:
   App& app_;
   Clock::time_point began_ = Clock::now();
-  Clock::time_point next_ = began_ + std::chrono::seconds{1};
+  Clock::time_point next_ = began_;
+  views::RecentRate rate_ = {};
 };
 
 /// That of the errors if they agree.
@@ -68,7 +63,8 @@ int ExitCodeOfCopy(const client::Copied& copied) {
 }
 
 Result<int> RunCp(App& app, const CpOptions& options) {
-  JM_ASSIGN_OR_RETURN(const client::CopyPlan plan, client::PlanCopy(options.paths));
+  JM_ASSIGN_OR_RETURN(client::CopyPlan plan, client::PlanCopy(options.paths));
+  plan.patience = std::chrono::seconds{options.patience};
   JM_ASSIGN_OR_RETURN(const client::Context context, app.OpenForWriting());
   JM_ASSIGN_OR_RETURN(const core::JobId id,
                       context.Await(client::FindJob(context.stores.jobs, plan.job)));
@@ -122,6 +118,13 @@ void AddCp(CLI::App& root, Invocation& chosen) {
                    "\"all\", or numbers and ranges: 0,3-7; otherwise to all hosts, or from host 0. "
                    "From several hosts, each has a folder host-N")
       ->type_name("HOSTS");
+  command
+      ->add_option("--patience", options->patience,
+                   "Keep trying hosts that cannot be reached or whose connection breaks, and go on "
+                   "from what they have: 60s, 5m")
+      ->type_name("TIME")
+      ->transform(Seconds(0, 86400))
+      ->capture_default_str();
   command->callback(
       [options, &chosen] { chosen.run = [options](App& app) { return RunCp(app, *options); }; });
 }

@@ -22,10 +22,12 @@ std::string RenderText(const CopyResult& view, const ui::Style& style) {
   std::vector<std::pair<std::string, std::vector<int>>> failures;
   std::map<std::string, std::size_t> place;
   std::int64_t good = 0;
+  std::int64_t resumed = 0;
   bool partly = false;
   for (const auto& row : view.copied.hosts) {
     if (!row.error) {
       ++good;
+      resumed += row.resumed;
       continue;
     }
     partly = partly || row.partly;
@@ -44,15 +46,20 @@ std::string RenderText(const CopyResult& view, const ui::Style& style) {
   // Those of an archive, which is larger than small files are.
   const std::string size =
       view.copied.bytes < kWorthASize ? "" : base::FormatBytes(view.copied.bytes) + " ";
-  return text + fmt::format("copied {}{} {} of job {} in {}\n", size, view.to_hosts ? "to" : "from",
-                            base::Plural(good, "host"), core::FormatJobId(view.job),
-                            base::FormatDuration(view.took));
+  const std::string earlier =
+      resumed == 0 ? "" : "; " + base::FormatBytes(resumed) + " were there from an earlier try";
+  return text + fmt::format("copied {}{} {} of job {} in {}{}\n", size,
+                            view.to_hosts ? "to" : "from", base::Plural(good, "host"),
+                            core::FormatJobId(view.job), base::FormatDuration(view.took), earlier);
 }
 
 base::OrderedJson ToJson(const CopyResult& view) {
   base::OrderedJson hosts = base::OrderedJson::array();
   for (const auto& row : view.copied.hosts) {
-    base::OrderedJson json = {{"host", row.host}, {"error", nullptr}};
+    base::OrderedJson json = {
+        {"host", row.host},       {"bytes", row.bytes},
+        {"resumed", row.resumed}, {"seconds", static_cast<double>(row.took.count()) / 1000.0},
+        {"partly", row.partly},   {"error", nullptr}};
     if (row.error) json["error"] = row.error->ToString();
     hosts.push_back(std::move(json));
   }

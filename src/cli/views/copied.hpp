@@ -20,8 +20,8 @@ struct CopyResult {
 
 /// Which hosts failed and why, and one line of what was copied.
 std::string RenderText(const CopyResult& view, const ui::Style& style);
-/// {"job": 42, "to_hosts": true, "bytes": 10240, "seconds": 0.3, "hosts": [{"host": 0, "error":
-///  null}], "notes": []}
+/// {"job": 42, "to_hosts": true, "bytes": 10240, "seconds": 0.3, "hosts": [{"host": 0, "bytes":
+///  10240, "resumed": 0, "seconds": 0.2, "partly": false, "error": null}], "notes": []}
 base::OrderedJson ToJson(const CopyResult& view);
 
 }  // namespace jobman::cli::views

@@ -4,16 +4,19 @@
 
 #include "cli/slice_price.hpp"
 #include "cli/views/controller_status.hpp"
+#include "cli/views/copying.hpp"
 #include "cli/views/created.hpp"
 #include "cli/views/job_detail.hpp"
 #include "cli/views/job_end.hpp"
 #include "cli/views/wished.hpp"
 #include "cli/views/words.hpp"
+#include "jobman/base/strings.hpp"
 
 namespace jobman::cli::views {
 namespace {
 
 using namespace std::chrono_literals;
+using testing::AllOf;
 using testing::HasSubstr;
 using testing::Not;
 
@@ -245,6 +248,35 @@ TEST(ControllerStatusView, NamesWhatKeepsAnyControllerFromWorking) {
             "no controller can work: the disk of /home is full\n  free some space\n");
   EXPECT_EQ(ToJson(view).dump(),
             R"({"running":false,"log":"/home/log","error":"the disk of /home is full"})");
+}
+
+TEST(CopyingLine, HasHostsBytesRateAndTheTimeThatIsLeft) {
+  client::CopyState state{.bytes = 3'000'000'000, .total = 10'000'000'000, .hosts = 1024};
+  state.busy = {17, 18};
+  const std::string text = views::CopyingText(state, 100'000'000, std::chrono::seconds{80});
+  EXPECT_EQ(text, "1022 of 1024 hosts, " + base::FormatBytes(3'000'000'000) + " of " +
+                      base::FormatBytes(10'000'000'000) + ", " + base::FormatBytes(100'000'000) +
+                      "/s, 1m11s left; waiting 1m20s for hosts 17-18 (2)");
+  EXPECT_EQ(views::CopyingText({.hosts = 1, .busy = {0}}, 0, std::chrono::seconds{2}),
+            "waiting 2s for host 0");
+  state.total = 5;  // an estimate
+  EXPECT_THAT(views::CopyingText(state, 1'000'000, {}),
+              AllOf(Not(HasSubstr(" of 5")), Not(HasSubstr("left"))));
+  EXPECT_EQ(views::CopyingText({.bytes = 5}, 0, {}), "") << "nobody is awaited";
+}
+
+TEST(CopyingLine, ItsRateIsThatOfTheLastSeconds) {
+  using std::chrono::seconds;
+  views::RecentRate rate;
+  const views::RecentRate::Time start{};
+  EXPECT_EQ(rate.PerSecond(), 0);
+  rate.Add(start, 0);
+  rate.Add(start + seconds{1}, 1'000'000);
+  EXPECT_EQ(rate.PerSecond(), 1'000'000);
+  for (int i = 2; i <= 30; ++i) rate.Add(start + seconds{i}, 1'000'000);
+  EXPECT_EQ(rate.PerSecond(), 0) << "it stalled";
+  rate.Add(start + seconds{31}, 10);
+  EXPECT_EQ(rate.PerSecond(), 0) << "another round";
 }
 
 }  // namespace

@@ -7,6 +7,7 @@
 #include <array>
 #include <fstream>
 
+#include "jobman/base/hash.hpp"
 #include "tests/support/temp_dir.hpp"
 
 namespace jobman::client {
@@ -73,6 +74,65 @@ TEST_F(InputFeedTest, EveryReaderGetsWhatArrivesAndItsEnd) {
   EXPECT_TRUE(TurnUntil([&] { return Take(*other, &second); }));
   EXPECT_EQ(first, "a line\nmore");
   EXPECT_EQ(second, first);
+}
+
+/// A command that has some of its input is given the rest, and reading goes no further than there
+/// until it is known to be the same.
+TEST_F(InputFeedTest, AReaderGoesOnFromWhatItsCommandHas) {
+  const std::string text(300'000, 'x');
+  for (const std::int64_t had : {0, 7, 65'536, 100'000, 300'000}) {
+    const base::Path file = dir_.path() / "text";
+    std::ofstream(file) << text;
+    const base::UniqueFd fd(::open(file.c_str(), O_RDONLY | O_CLOEXEC));
+    InputFeed feed(loop_.get_executor(), fd.get());
+    const auto whole = feed.Join();
+    const auto facts = std::make_shared<InputResume>();
+    const auto rest = feed.JoinResuming(facts);
+    feed.Start();
+    rest->SkipTo(had);
+    rest->Verify(base::Sha256Hex(text.substr(0, static_cast<std::size_t>(had))));
+    std::string all;
+    std::string some;
+    bool all_ended = false;
+    bool some_ended = false;
+    ASSERT_TRUE(TurnUntil([&] {
+      if (!all_ended) all_ended = Take(*whole, &all);
+      if (!some_ended) some_ended = Take(*rest, &some);
+      return all_ended && some_ended;
+    })) << had;
+    EXPECT_EQ(all, text);
+    EXPECT_EQ(some, text.substr(static_cast<std::size_t>(had))) << had;
+    EXPECT_FALSE(facts->differs) << had;
+    EXPECT_EQ(facts->offset, had);
+    EXPECT_EQ(facts->given, 300'000 - had);
+  }
+}
+
+TEST_F(InputFeedTest, AReaderWhoseCommandHasSomethingElseFailsAndTheOthersGoOn) {
+  const std::string text(200'000, 'x');
+  for (const std::int64_t had : {10, 200'001}) {
+    const base::Path file = dir_.path() / "text";
+    std::ofstream(file) << text;
+    const base::UniqueFd fd(::open(file.c_str(), O_RDONLY | O_CLOEXEC));
+    InputFeed feed(loop_.get_executor(), fd.get());
+    const auto whole = feed.Join();
+    const auto facts = std::make_shared<InputResume>();
+    const auto other = feed.JoinResuming(facts);
+    feed.Start();
+    other->SkipTo(had);
+    other->Verify(base::Sha256Hex("something else"));
+    std::string all;
+    std::string some;
+    bool ended = false;
+    ASSERT_TRUE(TurnUntil([&] {
+      if (!ended) ended = Take(*whole, &all);
+      return Take(*other, &some) && ended;
+    })) << had;
+    EXPECT_EQ(all, text);
+    EXPECT_EQ(some, "");
+    EXPECT_TRUE(facts->differs);
+    EXPECT_FALSE(other->NextInput().ok());
+  }
 }
 
 TEST_F(InputFeedTest, AReaderIsWokenWhenInputArrives) {
