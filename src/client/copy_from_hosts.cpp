@@ -52,7 +52,7 @@ Result<Target> FindTarget(const CopyPlan& plan, bool folders) {
 }
 
 /// What belongs to one host of a copy.
-struct Source {
+struct SourceHost {
   ssh::FanOutHost host = {};
   std::shared_ptr<Unpacking> unpacking = {};
   std::unique_ptr<PackNews> news = {};
@@ -99,7 +99,7 @@ class Receiving {
 
  private:
   Status Connect(ssh::FanOutHost host) {
-    Source& source = sources_[host.host];
+    SourceHost& source = sources_[host.host];
     source.row.host = host.host;
     // Where it will be, so that its final names are given by renaming.
     const base::Path folder =
@@ -129,7 +129,7 @@ class Receiving {
   std::vector<int> Passing() const {
     std::vector<int> passing;
     for (const auto& [host, source] : sources_) {
-      if (source.row.error && !source.row.partly && MayPass(*source.row.error))
+      if (source.unpacking && source.row.error && MayPass(*source.row.error))
         passing.push_back(host);
     }
     return passing;
@@ -164,7 +164,7 @@ class Receiving {
     return base::Ok();
   }
   /// The host with the command for what is not here yet.
-  Result<ssh::FanOutHost> Ask(Source* source) {
+  Result<ssh::FanOutHost> Ask(SourceHost* source) {
     std::vector<std::string> words = {"pack", "0", "-"};
     source->row.resumed = source->unpacking->offset();
     source->row.bytes = 0;
@@ -189,7 +189,7 @@ class Receiving {
   }
   /// An error is that of the whole copy.
   Status End(const ssh::HostOutcome& one) {
-    Source& source = sources_[one.host];
+    SourceHost& source = sources_[one.host];
     source.row.took = one.took;
     source.row.error.reset();
     if (one.result.ok() && *one.result == remote::kCopyDiffers && source.row.resumed > 0) {
@@ -258,7 +258,7 @@ class Receiving {
   std::unique_ptr<ports::HostShell> shell_ = {};
   Target target_ = {};
   HostTalk talk_ = {};
-  std::map<int, Source> sources_ = {};
+  std::map<int, SourceHost> sources_ = {};
   std::vector<int> differ_ = {};  ///< hosts of whose copy something else is here
   int whole_ = 0;                 ///< hosts that are done
   CopyState state_ = {};

@@ -171,6 +171,7 @@ base::Error PartlyCopied(base::Error error) {
 base::Status PackNews::Hear(std::string_view bytes) {
   constexpr std::string_view kOurs = "jobman-cp ";
   constexpr std::string_view kSize = "jobman-cp size ";
+  constexpr std::int64_t kMost = std::int64_t{1} << 50;  // a host says it: sums stay numbers
   line_.append(bytes);
   while (!line_.empty()) {
     const std::size_t end = line_.find('\n');
@@ -183,8 +184,8 @@ base::Status PackNews::Hear(std::string_view bytes) {
     if (!may_be_ours) {
       JM_TRY(people_(line));
     } else if (line.starts_with(kSize)) {
-      size_ =
-          base::ParseNumber(base::Trim(std::string_view(line).substr(kSize.size()))).value_or(0);
+      const auto told = base::ParseNumber(base::Trim(std::string_view(line).substr(kSize.size())));
+      size_ = std::min(told.value_or(0), kMost);
     }
   }
   return base::Ok();

@@ -29,7 +29,7 @@ using base::Status;
 using base::Task;
 namespace fs = std::filesystem;
 
-constexpr std::size_t kPiece = std::size_t{256} << 10;
+constexpr std::size_t kArchivePiece = std::size_t{256} << 10;
 constexpr std::int64_t kGivenBack = std::int64_t{64} << 20;  // at a time
 constexpr std::time_t kKept = 24 * 60 * 60;
 constexpr const char* kPrefix = ".jobman-cp-";
@@ -79,7 +79,7 @@ Status TameAll(const Path& folder) {
 }
 
 /// A folder of this user, and no link to one.
-bool IsOwnFolder(const Path& path) {
+bool IsOwnCopy(const Path& path) {
   struct stat facts = {};
   return ::lstat(path.c_str(), &facts) == 0 && S_ISDIR(facts.st_mode) &&
          facts.st_uid == ::geteuid();
@@ -98,9 +98,9 @@ void RemoveCopy(const Path& folder) {
   fs::remove_all(folder, ignored);
 }
 
-/// Up to kPiece bytes at this offset; empty at the end.
+/// Up to kArchivePiece bytes at this offset; empty at the end.
 Result<std::string> ReadAt(int fd, std::int64_t offset, const Path& archive) {
-  std::string piece(kPiece, '\0');
+  std::string piece(kArchivePiece, '\0');
   ssize_t count = -1;
   do {
     count = ::pread(fd, piece.data(), piece.size(), offset);
@@ -155,7 +155,7 @@ Status Move(const Path& from, const Path& to, bool really) {
 Result<std::shared_ptr<Unpacking>> Unpacking::Begin(asio::any_io_executor executor, Path folder) {
   if (::mkdir(folder.c_str(), 0700) != 0 && errno != EEXIST)
     return base::FromErrno(errno, "making a folder in " + folder.parent_path().string());
-  if (!IsOwnFolder(folder)) {
+  if (!IsOwnCopy(folder)) {
     return base::Error{.code = base::Code::kFailedPrecondition,
                        .message = folder.string() + " is not a folder of this user",
                        .hint = "remove it"};
@@ -285,8 +285,7 @@ void DropOldCopies(const Path& folder) {
   std::error_code failed;
   for (fs::directory_iterator one(folder, failed), end; !failed && one != end;
        one.increment(failed)) {
-    if (!one->path().filename().string().starts_with(kPrefix) || !IsOwnFolder(one->path()))
-      continue;
+    if (!one->path().filename().string().starts_with(kPrefix) || !IsOwnCopy(one->path())) continue;
     const base::UniqueFd archive = LockArchive(one->path() / "archive", 0);
     struct stat facts = {};
     if (!archive || ::fstat(archive.get(), &facts) != 0) continue;
