@@ -8,6 +8,7 @@
 #include <csignal>
 #include <filesystem>
 #include <map>
+#include <memory>
 
 #include "client/copy_look.hpp"
 #include "client/copy_parts.hpp"
@@ -81,8 +82,9 @@ class Sending {
 
   Result<Copied> Run() {
     JM_ASSIGN_OR_RETURN(words_, PackWords(plan_.sources));
-    for (const ssh::FanOutHost& host : hosts_) state_.busy.push_back(host.host);
-    JM_TRY(RoundAndAnew(state_.busy));
+    std::vector<int> all;
+    for (const ssh::FanOutHost& host : hosts_) all.push_back(host.host);
+    JM_TRY(RoundAndAnew(all));
     Patience patience(plan_.patience);
     for (auto left = Passing(); !left.empty() && patience.MayWait(); left = Passing()) {
       state_.busy = left;
@@ -172,9 +174,9 @@ class Sending {
       state_.bytes = bytes;
       Tell();
     });
-    LookFirst shell(shell_.get(), Command("look", what_is_there).command);
-    Ended received =
-        RunOnHosts(context_, &interrupts_, &shell, std::move(hosts), Command("receive"), Telling());
+    look_first_ = std::make_unique<LookFirst>(shell_.get(), Command("look", what_is_there).command);
+    Ended received = RunOnHosts(context_, &interrupts_, look_first_.get(), std::move(hosts),
+                                Command("receive"), Telling());
     copied_.bytes = std::max(copied_.bytes, state_.bytes);
     return received;
   }
@@ -265,6 +267,7 @@ class Sending {
   const CopyPlan& plan_;
   CopyProgress progress_;
   std::unique_ptr<ports::HostShell> shell_;
+  std::unique_ptr<LookFirst> look_first_ = {};  ///< of the last round
   const std::string folder_;
   Words words_ = {};  ///< for tar
   HostTalk talk_ = {};
