@@ -146,9 +146,12 @@ base::Error CopyError(std::string_view said, int exit_code) {
   if (exit_code == kNoSuchProgram) {
     error.message = "tar is not installed there";
     error.hint = "install tar";
-  } else if (const std::string full = LineWith(said, {"No space left on device", "quota exceeded"});
+  } else if (const std::string full =
+                 LineWith(said, {"No space left on device", "quota exceeded", "Wrote only"});
              !full.empty()) {
     error.message = full;
+    // All that tar says of a write that the end of the disk made short.
+    if (base::Contains(full, "Wrote only")) error.message += ": no space is left";
     error.code = base::Code::kResourceExhausted;
     error.reason = base::Reason::kDiskFull;
     error.hint = "free some space there, and copy again";

@@ -490,6 +490,9 @@ TEST(CopyTalk, TheCauseIsFoundAmongWarnings) {
   const base::Error error = CopyError(said, 2);
   EXPECT_EQ(error.reason, base::Reason::kDiskFull);
   EXPECT_EQ(error.message, "b: Cannot write: No space left on device");
+  const base::Error cut = CopyError("tar: ./g: Wrote only 1536 of 10240 bytes\n", 2);
+  EXPECT_EQ(cut.reason, base::Reason::kDiskFull);
+  EXPECT_EQ(cut.message, "./g: Wrote only 1536 of 10240 bytes: no space is left");
 }
 
 class LyingHost : public CopyTest {
