@@ -21,7 +21,7 @@ ports::ByteSink AppendTo(std::string& text) {
   };
 }
 
-bool HasHosts(const core::Job& job) {
+bool HasCreatedHosts(const core::Job& job) {
   return job.slice && job.slice->phase == core::SlicePhase::kCreated && !job.slice->hosts.empty();
 }
 
@@ -34,7 +34,7 @@ Task<Status> GarbageCollector::LookAtHosts(Garbage* garbage) {
     const auto job = co_await JobOf(jobs_, row.id);
     if (!job.ok() && job.error().reason == base::Reason::kNewerStore) continue;
     if (!job.ok()) co_return job.error();
-    if (*job && HasHosts(**job)) JM_CO_TRY(co_await LookAtHostsOf(**job, garbage));
+    if (*job && HasCreatedHosts(**job)) JM_CO_TRY(co_await LookAtHostsOf(**job, garbage));
   }
   co_return base::Ok();
 }
