@@ -143,7 +143,9 @@ std::string FirstLine(std::string_view said) {
 base::Error CopyError(std::string_view said, int exit_code) {
   base::Error error{.code = base::Code::kFailedPrecondition, .message = FirstLine(said)};
   if (error.message.empty()) error.message = fmt::format("tar ended with {}", exit_code);
-  if (exit_code == kNoSuchProgram) {
+  if (const std::string taken = LineWith(said, {"another copy of the same"}); !taken.empty()) {
+    error.message = taken;  // the host's shell says first that a signal ended the writer
+  } else if (exit_code == kNoSuchProgram) {
     error.message = "tar is not installed there";
     error.hint = "install tar";
   } else if (const std::string full =

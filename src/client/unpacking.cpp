@@ -78,17 +78,24 @@ Status TameAll(const Path& folder) {
   return all;
 }
 
-/// A folder of this user, and no link to one.
+/// A folder of this user, and no link to one: its name can be guessed. Outside of folders such as
+/// /tmp, where all may write, the owner does not matter: mounted buckets may name somebody else.
 bool IsOwnCopy(const Path& path) {
   struct stat facts = {};
-  return ::lstat(path.c_str(), &facts) == 0 && S_ISDIR(facts.st_mode) &&
-         facts.st_uid == ::geteuid();
+  if (::lstat(path.c_str(), &facts) != 0 || !S_ISDIR(facts.st_mode)) return false;
+  if (facts.st_uid == ::geteuid()) return true;
+  struct stat around = {};
+  return ::stat(path.parent_path().c_str(), &around) == 0 && (around.st_mode & S_ISVTX) == 0;
 }
 
-/// The archive in a copy's folder, locked; -1 if another process has it.
+/// The archive in a copy's folder, locked, where the file system has locks; EWOULDBLOCK if another
+/// process has it.
 base::UniqueFd LockArchive(const Path& archive, int flags) {
   base::UniqueFd fd(::open(archive.c_str(), flags | O_RDWR | O_NOFOLLOW | O_CLOEXEC, 0600));
-  if (fd && ::flock(fd.get(), LOCK_EX | LOCK_NB) != 0) fd.Reset();
+  if (fd && ::flock(fd.get(), LOCK_EX | LOCK_NB) != 0 && errno == EWOULDBLOCK) {
+    fd.Reset();
+    errno = EWOULDBLOCK;
+  }
   return fd;
 }
 

@@ -70,18 +70,22 @@ jc_drop_old() {
   done 2>/dev/null
 }
 
-# Its name can be guessed, so another user may have made it.
+# Its name can be guessed, so another user may have made it where all may write, as in /tmp. On
+# mounted buckets the owner of everything may be somebody else.
 jc_own() {
-  if [ ! -d "$jc_scratch" ] || [ -L "$jc_scratch" ] || [ ! -O "$jc_scratch" ]; then
-    jc_fail "$jc_scratch: it is not a folder of this user; remove it"
+  if [ -d "$jc_scratch" ] && [ ! -L "$jc_scratch" ]; then
+    if [ -O "$jc_scratch" ] || [ ! -k "$jc_into" ]; then return; fi
   fi
+  jc_fail "$jc_scratch: it is not a folder of this user; remove it"
 }
 
 # Takes the archive over from an earlier call, whose connection may be gone without its sshd knowing.
 jc_hold() {
   jc_own
   exec 9<>"$jc_scratch/lock" || exit 2
-  flock -n 9 && return
+  flock -n 9
+  # Where the file system has no locks, nobody is asked.
+  [ $? -eq 1 ] || return 0
   read -r jc_holder <"$jc_scratch/lock" || jc_holder=
   [ -z "$jc_holder" ] || kill "$jc_holder" 2>/dev/null
   flock -w 10 9 || jc_fail "$jc_scratch: another copy of the same is at work there"
