@@ -75,7 +75,7 @@ base::OrderedJson VisitJson(const GuestVisit& visit) {
           {"node", visit.node},
           {"outcome", client::FateName(visit.fate)},
           {"why", visit.why},
-          {"error", visit.error ? ToJson(*visit.error) : base::OrderedJson()}};
+          {"error", visit.error ? views::ToJson(*visit.error) : base::OrderedJson()}};
 }
 
 }  // namespace
