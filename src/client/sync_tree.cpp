@@ -6,6 +6,7 @@
 
 #include <algorithm>
 #include <cerrno>
+#include <chrono>
 #include <filesystem>
 #include <set>
 #include <utility>
@@ -26,6 +27,8 @@ constexpr std::int64_t kNano = 1'000'000'000;
 constexpr std::size_t kReadAtOnce = std::size_t{1} << 20;
 /// A file that was written to this recently may change again within one tick of its clock.
 constexpr std::int64_t kTooFresh = 2 * kNano;
+/// Hashes of a folder that did not change for so long are read anew.
+constexpr auto kHashesKept = std::chrono::hours{24 * 30};
 /// The largest time that an archive's header has room for: the year 2242.
 constexpr std::int64_t kLatest = (std::int64_t{1} << 33) - 1;
 
@@ -62,7 +65,9 @@ class KeptHashes {
   /// Without it, all is read again next time.
   void Save() const {
     if (text_ == before_ || text_.size() >= base::kLongestFile) return;
-    if (base::EnsureDir(file_.parent_path()).ok()) (void)base::WriteFileAtomic(file_, text_).ok();
+    if (!base::EnsureDir(file_.parent_path()).ok()) return;
+    SweepOld();
+    (void)base::WriteFileAtomic(file_, text_).ok();
   }
 
  private:
@@ -70,6 +75,16 @@ class KeptHashes {
     timespec now = {};
     ::clock_gettime(CLOCK_REALTIME, &now);
     return now.tv_sec * kNano + now.tv_nsec;
+  }
+  /// Folders come and go.
+  void SweepOld() const {
+    std::error_code problem;
+    const auto old = fs::file_time_type::clock::now() - kHashesKept;
+    for (fs::directory_iterator one(file_.parent_path(), problem), end; !problem && one != end;
+         one.increment(problem)) {
+      std::error_code gone;
+      if (one->last_write_time(gone) < old && !gone) fs::remove(one->path(), gone);
+    }
   }
   static std::string Key(const std::string& name, const FileStamp& stamp) {
     return fmt::format("{} {} {} {} {}", stamp.inode, stamp.size, stamp.modified, stamp.changed,

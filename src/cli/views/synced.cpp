@@ -44,7 +44,7 @@ struct SyncSums {
   std::int64_t bytes = 0;
 };
 
-SyncSums SumsOf(const std::vector<SyncRow>& rows) {
+SyncSums SyncSumsOf(const std::vector<SyncRow>& rows) {
   SyncSums sums;
   for (const SyncRow& row : rows) {
     if (row.error) continue;
@@ -63,7 +63,7 @@ SyncSums SumsOf(const std::vector<SyncRow>& rows) {
 }
 
 /// "2 of 2000 files, 1 removed".
-std::string WhatOf(const SyncSums& sums, std::int64_t files) {
+std::string WhatDiffers(const SyncSums& sums, std::int64_t files) {
   std::string text = sums.fewest == sums.most ? fmt::format("{}", sums.most)
                                               : fmt::format("{}-{}", sums.fewest, sums.most);
   text += " of " + base::Plural(files, "file");
@@ -73,7 +73,7 @@ std::string WhatOf(const SyncSums& sums, std::int64_t files) {
 }
 
 std::string SyncSummary(const SyncResult& view) {
-  const SyncSums sums = SumsOf(view.synced.hosts);
+  const SyncSums sums = SyncSumsOf(view.synced.hosts);
   const std::string job = core::FormatJobId(view.job);
   const std::string took = base::FormatDuration(view.took);
   if (sums.hosts + sums.equal == 0) return "nothing was sent\n";
@@ -82,7 +82,7 @@ std::string SyncSummary(const SyncResult& view) {
                        base::Plural(sums.equal, "host"), job,
                        base::Plural(view.synced.files, "file"), took);
   }
-  const std::string what = WhatOf(sums, view.synced.files);
+  const std::string what = WhatDiffers(sums, view.synced.files);
   const std::string hosts = base::Plural(sums.hosts, "host");
   const std::string equal =
       sums.equal > 0 ? fmt::format("nothing to do on {}", sums.equal) : std::string{};
@@ -95,7 +95,7 @@ std::string SyncSummary(const SyncResult& view) {
                      base::FormatBytes(view.synced.bytes), equal.empty() ? "" : "; " + equal);
 }
 
-void AddChanges(std::string& text, char sign, const std::vector<std::string>& names) {
+void AddSyncChanges(std::string& text, char sign, const std::vector<std::string>& names) {
   for (const std::string& name : names) text += fmt::format("{} {}\n", sign, base::CleanLine(name));
 }
 
@@ -112,9 +112,9 @@ std::string RenderChanges(const SyncResult& view) {
   std::string text;
   for (const auto& change : view.synced.changes) {
     text += ui::HostsLabel(change.hosts) + ":\n";
-    AddChanges(text, '+', change.send);
-    AddChanges(text, '~', change.change);
-    AddChanges(text, '-', change.remove);
+    AddSyncChanges(text, '+', change.send);
+    AddSyncChanges(text, '~', change.change);
+    AddSyncChanges(text, '-', change.remove);
   }
   return text;
 }

@@ -213,6 +213,31 @@ TEST_F(NetworkCommands, CpSaysWhatItCopiedAndWhereNot) {
   EXPECT_THAT(world_.Run({"cp", "a", "b"}).err, HasSubstr("neither a nor b is on a host"));
 }
 
+TEST_F(NetworkCommands, SyncSaysWhatItSentAndWhereNot) {
+  const auto folder = world_.paths().home / "tree";
+  std::filesystem::create_directories(folder);
+  std::ofstream(folder / "a") << "data";
+  const auto dry = world_.Run({"sync", folder.string(), "1:code", "--dry-run"});
+  EXPECT_EQ(dry.exit_code, 0) << dry.err;
+  EXPECT_EQ(dry.out, "hosts 0-1 (2):\n+ a\n");
+  EXPECT_THAT(dry.err, HasSubstr("would send 1 of 1 file to 2 hosts of job 000001"));
+  hosts_.Unplug("h1");
+  const auto some = world_.Run({"sync", folder.string(), "1:code"});
+  EXPECT_EQ(some.exit_code, 75);
+  EXPECT_EQ(some.out, "");
+  EXPECT_THAT(
+      some.err,
+      AllOf(HasSubstr("host 1: h1: connection refused"), HasSubstr("1 of 1 file, "),
+            HasSubstr(" sent to 1 host of job 000001 in "), HasSubstr(" over the uplink)")));
+  const auto json = world_.Run({"sync", folder.string(), "1:code", "--json", "-w", "0"});
+  EXPECT_EQ(json.exit_code, 0);
+  EXPECT_THAT(json.out, AllOf(HasSubstr("\"files\": 1"), HasSubstr("\"sent\": 0")));
+  EXPECT_THAT(world_.Run({"sync", folder.string(), "1:code", "-w", "0"}).err,
+              HasSubstr("nothing to do on 1 host of job 000001: 1 file compared in "));
+  EXPECT_EQ(world_.Run({"sync", "nothing", "1:code"}).exit_code, 3);
+  EXPECT_EQ(world_.Run({"sync", folder.string(), "1:"}).exit_code, 2);
+}
+
 TEST_F(NetworkCommands, GcDeletesOnlyWhenItIsTold) {
   LeaveASlice();
   const auto looked = world_.Run({"gc", "--no-hosts", "--json"});
