@@ -9,7 +9,7 @@ namespace jobman::client {
 namespace {
 
 constexpr std::int64_t kPartBytes = std::int64_t{256} << 20;
-constexpr std::size_t kPartNames = 4000;
+constexpr std::size_t kPartNames = 20'000;
 
 /// Names, divided; at least one part.
 std::vector<SyncPart> Divide(const SyncTree& tree, const std::vector<std::string>& names) {

@@ -28,7 +28,7 @@ struct SyncPlan {
   std::shared_ptr<SyncArchive> Open(const SyncTree* tree, std::size_t part);
 };
 
-/// Divides what differs into parts of some hundred megabytes or some thousand files at most.
+/// Divides what differs into parts of 256 MiB or 20,000 files, unless one file is larger.
 /// `stale`: the record of the host is to be made anew even if nothing else is to be done.
 SyncPlan PlanParts(const SyncTree& tree, SyncDifference difference, const SyncState& host,
                    bool stale);

@@ -145,7 +145,11 @@ js_commit() {
   # shellcheck disable=SC2016 # the inner shell expands it
   js_for "$js_new/ctl/skip" sh -c 'cd "$0/tree" && rm -f -- "$@"' "$js_new"
   js_for "$js_new/ctl/remove" rm -f --
-  js_for "$js_new/ctl/rmdir" rmdir --ignore-fail-on-non-empty --
+  # Another host that shares the folder may have removed it.
+  # shellcheck disable=SC2016 # the inner shell expands it
+  js_for "$js_new/ctl/rmdir" sh -c 'for dir; do
+      rmdir --ignore-fail-on-non-empty -- "$dir" || [ ! -d "$dir" ] || exit 255
+    done' jobman-sync
   if [ -d "$js_new/tree" ]; then
     find "$js_new/tree" -type d -printf '%P\0' | xargs -0 sh -c "$js_place" "$js_new" || exit 4
   fi
@@ -156,9 +160,14 @@ js_commit() {
   js_record
 }
 
-# js_state NAME: makes that record from the old one and from ctl/drop and ctl/add.
+# js_state NAME: makes that record from the old one and from ctl/drop and ctl/add. A host that shares
+# the folder may have made the list already, but what it saw of the files is replaced by now.
 js_state() {
-  comm -z -23 "$js_base" "$js_new/ctl/drop" | sort -z -m - "$js_new/ctl/add" >"$1/list" || return
+  if [ "$js_known" = "$js_to" ]; then
+    cp $js_own/state/list "$1/list" || return
+  else
+    comm -z -23 "$js_base" "$js_new/ctl/drop" | sort -z -m - "$js_new/ctl/add" >"$1/list" || return
+  fi
   js_sum=$(sha256sum <"$1/list") && [ "${js_sum%% *}" = "$js_to" ] || return
   sed -z 's/^f [^ ]* [^ ]* [^ ]* [^ ]* //; s/^d [^ ]* //; s/^l //; s,//.*$,,' "$1/list" \
     >"$1/names" && js_stat <"$1/names" | sort -z >"$1/stat" || return
@@ -180,16 +189,13 @@ js_record() {
   js_base=/dev/null
   [ "$js_from" = - ] || js_base=$js_own/state/list
   js_made=state-${js_new##*-}
-  if [ "$js_to" != - ] && { [ "$js_from" = - ] || [ "$js_from" = "$js_known" ]; } &&
-    mkdir "$js_own/$js_made" && js_state "$js_own/$js_made"; then
+  if [ "$js_to" != - ] && mkdir "$js_own/$js_made" && js_state "$js_own/$js_made"; then
     ln -s "$js_made" "$js_new/link" && mv -f -T "$js_new/link" $js_own/state || exit 4
   else
-    rm -f $js_own/state
-    js_made=none
+    rm -rf "${js_own:?}/$js_made" $js_own/state
   fi
-  for js_old in "$js_own"/state-*; do
-    [ "${js_old##*/}" = "$js_made" ] || rm -rf "$js_old"
-  done
+  # Not at once: other hosts may be at work on theirs.
+  find $js_own -maxdepth 1 -name 'state-*' -mmin +5 ! -name "$js_made" -exec rm -rf {} +
 }
 
 js_verb=$1 js_dir=$2

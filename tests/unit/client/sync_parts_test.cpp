@@ -147,7 +147,7 @@ TEST(SyncDifference, RemovesWhatIsNotKeptAndFoldersLast) {
 
 TEST(SyncPlans, TheLastPartLeavesTheRecordOfThisTree) {
   SyncTree tree;
-  for (int i = 0; i < 9000; ++i) tree.entries["f" + std::to_string(i)] = File(kHashA);
+  for (int i = 0; i < 45'000; ++i) tree.entries["f" + std::to_string(i)] = File(kHashA);
   tree.entries["kept"] = File(kHashB);
   const SyncState host = HostWith({{"kept", File(kHashB)}, {"old", File(kHashB)}});
   const SyncPlan plan = PlanParts(tree, CompareSync(tree.entries, host, {}), host, false);

@@ -273,6 +273,21 @@ TEST_F(SyncTest, WhatWasLeftHalfwayIsGoneOnWith) {
   EXPECT_EQ(left, 0);
 }
 
+/// As on NFS: each of them unpacks its own archive, and the last one to move a file wins.
+TEST_F(SyncTest, HostsMayShareTheFolder) {
+  FillTree();
+  order_.remove = true;
+  fs::create_directories(hosts_.HomeOf("h0"));
+  for (const char* other : {"h1", "h2"})
+    fs::create_directory_symlink(hosts_.HomeOf("h0"), hosts_.HomeOf(other));
+  for (int round = 0; round < 2; ++round) {
+    Write(There("old/deep/x"), "x");
+    for (const auto& row : Sync(3).hosts) EXPECT_FALSE(row.error) << row.error->ToString();
+    ExpectEqual();
+    Write(Here("a"), "round " + std::to_string(round), 0600);
+  }
+}
+
 TEST_F(SyncTest, ARecordThatIsWrongIsOnlyLost) {
   FillTree();
   SyncOne();
