@@ -13,6 +13,8 @@ namespace {
 
 /// A look may have waited for whoever reads what it printed.
 constexpr base::Duration kLongestRest = std::chrono::seconds{1};
+/// While there is more to be read: only to notice an interrupt.
+constexpr base::Duration kNoRest = std::chrono::milliseconds{1};
 
 /// A final job that is told to run again will leave its final state.
 bool Over(const core::Job& job) {
@@ -28,18 +30,20 @@ base::Task<base::Status> LogFollower::Poll(Take take) {
   // The job is read first: once it is over, its log files are complete.
   JM_CO_TRY(co_await LookAtJob());
   bool news = false;
+  behind_ = false;
+  const bool gone = options_.only_attempt && job_.attempt > *options_.only_attempt;
+  const bool last = gone || erased_ || Over(job_);
   const bool asked = options_.hosts.all || !options_.hosts.numbers.empty();
   const bool reads = asked && controller::IsOwnFolder(context_.paths, job_);
   for (const int attempt : reads ? LogAttempts(context_.paths, id_) : std::vector<int>{}) {
     for (const LogStage& stage : LogStages(context_.paths, id_, attempt)) {
       if (!Wants(stage)) continue;
-      JM_CO_ASSIGN_OR_RETURN(const bool grew, ReadStage(stage, take));
+      JM_CO_ASSIGN_OR_RETURN(const bool grew, ReadStage(stage, take, last));
       news = news || grew;
     }
   }
   began_ = true;
-  const bool gone = options_.only_attempt && job_.attempt > *options_.only_attempt;
-  done_ = !news && (gone || erased_ || Over(job_));
+  done_ = !news && last;
   co_return base::Ok();
 }
 
@@ -64,23 +68,36 @@ bool LogFollower::Wants(const LogStage& stage) const {
   return !first || !core::RunsBefore(stage.name, options_.first_stage);
 }
 
-std::int64_t& LogFollower::OffsetOf(const base::Path& path) {
-  const auto [place, fresh] = offsets_.try_emplace(path.native(), 0);
-  if (fresh && !began_ && options_.begin_at) place->second = options_.begin_at(path);
-  return place->second;
+/// The logs of the stage that are wanted; `sure`: also if the folder seems not to have changed.
+LogFolder& LogFollower::LogsOf(const LogStage& stage, bool sure) {
+  const base::Path path = context_.paths.AttemptDir(id_.value, stage.attempt) / stage.name;
+  LogFolder& folder = folders_[path.native()];
+  if (!folder.MayHaveChanged(path) && !sure) return folder;
+  std::vector<LogFile> files = LogFiles(context_.paths, id_, stage);
+  std::erase_if(files, [this](const LogFile& file) { return !options_.hosts.Contains(file.host); });
+  folder.Add(files, [this](const base::Path& log) {
+    return began_ || !options_.begin_at ? std::int64_t{0} : options_.begin_at(log);
+  });
+  return folder;
 }
 
-base::Result<bool> LogFollower::ReadStage(const LogStage& stage, const Take& take) {
+base::Result<bool> LogFollower::ReadStage(const LogStage& stage, const Take& take, bool sure) {
   bool grew = false;
-  for (const LogFile& file : LogFiles(context_.paths, id_, stage)) {
-    if (!options_.hosts.Contains(file.host)) continue;
-    std::int64_t& offset = OffsetOf(file.path);
-    if (base::FileSize(file.path).value_or(0) <= offset) continue;
+  for (LogPlace& log : LogsOf(stage, sure).logs()) {
+    if (base::FileSize(log.file.path).value_or(0) <= log.offset) continue;
     grew = true;
-    const auto pass = [&](const LogPiece& piece) { return take(stage, file.host, piece); };
-    JM_ASSIGN_OR_RETURN(offset, ReadPieces(file.path, offset, options_.timed, pass));
+    JM_TRY(ReadSome(stage, log, take));
   }
   return grew;
+}
+
+base::Status LogFollower::ReadSome(const LogStage& stage, LogPlace& log, const Take& take) {
+  const auto pass = [&](const LogPiece& piece) { return take(stage, log.file.host, piece); };
+  const std::int64_t from = log.offset;
+  JM_ASSIGN_OR_RETURN(log.offset,
+                      ReadPieces(log.file.path, from, options_.timed, pass, kMostAtOnce));
+  behind_ = behind_ || log.offset - from >= kMostAtOnce;
+  return base::Ok();
 }
 
 base::Result<bool> FollowLogs(const Context& context, const std::vector<Followed>& jobs,
@@ -90,12 +107,14 @@ base::Result<bool> FollowLogs(const Context& context, const std::vector<Followed
     const base::TimePoint began = context.Now();
     bool all_done = true;
     bool cared_for = true;
+    bool behind = false;
     for (const Followed& one : jobs) {
       LogFollower& follower = *one.follower;
       if (follower.done()) continue;
       JM_TRY(context.Await(follower.Poll(one.take)));
       if (one.looked) one.looked();
       all_done = all_done && follower.done();
+      behind = behind || follower.behind();
       cared_for = cared_for && !core::NeedsCare(follower.job());
     }
     if (all_done) return true;
@@ -105,7 +124,7 @@ base::Result<bool> FollowLogs(const Context& context, const std::vector<Followed
     }
     // A look at many jobs takes long: half of the time at most is for that.
     const base::Duration rest = std::min(context.Now() - began, kLongestRest);
-    if (!context.pause(std::max(poll_every, rest))) return false;
+    if (!context.pause(behind ? kNoRest : std::max(poll_every, rest))) return false;
   }
 }
 

@@ -40,14 +40,15 @@ std::int64_t BeginSince(const base::Path& path, base::TimePoint since) {
 }  // namespace
 
 base::Result<std::int64_t> ReadPieces(const base::Path& path, std::int64_t offset, bool timed,
-                                      const std::function<bool(const LogPiece& piece)>& take) {
+                                      const std::function<bool(const LogPiece& piece)>& take,
+                                      std::int64_t most) {
   if (!timed) {
-    return ReadLog(path, offset,
-                   [&take](std::string_view bytes) { return take({.bytes = bytes}); });
+    const auto pass = [&take](auto, std::string_view bytes) { return take({.bytes = bytes}); };
+    return ReadPlacedLog(path, offset, pass, most);
   }
   std::optional<base::FileTimes> times;
   LogPiece piece;
-  return ReadPlacedLog(path, offset, [&](auto place, std::string_view bytes) {
+  const auto pass = [&](auto place, std::string_view bytes) {
     if (!place) return take({.bytes = bytes, .at = piece.at});
     // After the bytes: the time was recorded before they were written. More may have come since the
     // last look at the times.
@@ -61,7 +62,8 @@ base::Result<std::int64_t> ReadPieces(const base::Path& path, std::int64_t offse
       bytes.remove_prefix(piece.bytes.size());
     }
     return true;
-  });
+  };
+  return ReadPlacedLog(path, offset, pass, most);
 }
 
 std::int64_t BeginOf(const base::Path& path, const LogPart& part) {

@@ -2,6 +2,7 @@
 
 #include <cstdint>
 #include <functional>
+#include <limits>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -44,10 +45,14 @@ int HostCount(const base::StatePaths& paths, const core::Job& job, const LogStag
 base::Result<std::int64_t> ReadLog(const base::Path& path, std::int64_t offset,
                                    const std::function<bool(std::string_view)>& take);
 
-/// The same, with the place of each piece in the file; the line about what is lost has none.
+/// For a log that is read to its end.
+inline constexpr std::int64_t kWholeLog = std::numeric_limits<std::int64_t>::max();
+/// The same, with the place of each piece in the file; the line about what is lost has none. Stops
+/// also `most` bytes further on; what is lost counts.
 base::Result<std::int64_t> ReadPlacedLog(
     const base::Path& path, std::int64_t offset,
-    const std::function<bool(std::optional<std::int64_t> place, std::string_view bytes)>& take);
+    const std::function<bool(std::optional<std::int64_t> place, std::string_view bytes)>& take,
+    std::int64_t most = kWholeLog);
 
 /// Where the last `lines` lines of the file begin. Looks at its last 16 MiB at most; a missing file
 /// is empty.

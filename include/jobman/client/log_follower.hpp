@@ -9,6 +9,7 @@
 
 #include "jobman/client/context.hpp"
 #include "jobman/client/log_files.hpp"
+#include "jobman/client/log_folder.hpp"
 #include "jobman/client/timed_log.hpp"
 #include "jobman/client/times.hpp"
 
@@ -17,8 +18,13 @@ namespace jobman::client {
 /// Follows a job's logs as they grow, across stages and attempts, until the job is final and
 /// everything is read. Used by `logs -f`, `run` and `create --follow`, for several jobs by
 /// FollowLogs().
+///
+/// One file is open at a time, for as long as it is read. At one look a host's log is read for
+/// kMostAtOnce bytes at most: one that writes without end keeps nobody waiting for the others.
 class LogFollower {
  public:
+  static constexpr std::int64_t kMostAtOnce = std::int64_t{1} << 20;
+
   struct Options {
     int first_attempt = 1;
     /// Skip the stages of the first attempt that run before this one; empty: skip none.
@@ -40,22 +46,26 @@ class LogFollower {
   base::Task<base::Status> Poll(Take take);
   /// Whether there is no more to come.
   bool done() const { return done_; }
+  /// Whether the last Poll() left something unread: the next one should come at once.
+  bool behind() const { return behind_; }
   /// The job as last read; id 0 before the first Poll().
   const core::Job& job() const { return job_; }
 
  private:
   base::Task<base::Status> LookAtJob();
   bool Wants(const LogStage& stage) const;
-  std::int64_t& OffsetOf(const base::Path& path);
-  base::Result<bool> ReadStage(const LogStage& stage, const Take& take);
+  LogFolder& LogsOf(const LogStage& stage, bool sure);
+  base::Result<bool> ReadStage(const LogStage& stage, const Take& take, bool sure);
+  base::Status ReadSome(const LogStage& stage, LogPlace& log, const Take& take);
 
   Context context_;
   core::JobId id_;
   Options options_;
   core::Job job_ = {};
   std::optional<std::int64_t> seen_change_ = {};
-  std::map<std::string, std::int64_t> offsets_ = {};  ///< by path
+  std::map<std::string, LogFolder> folders_ = {};  ///< by path
   bool began_ = false;  ///< the files that were there at the beginning are known
+  bool behind_ = false;
   bool erased_ = false;
   bool done_ = false;
 };

@@ -7,6 +7,7 @@
 
 #include "jobman/base/files.hpp"
 #include "jobman/base/time.hpp"
+#include "jobman/client/log_files.hpp"
 #include "jobman/client/log_search.hpp"
 
 namespace jobman::client {
@@ -19,9 +20,10 @@ struct LogPiece {
 };
 
 /// ReadLog(); if `timed`, in pieces that came within a second each and say when, as far as it is
-/// recorded (base::FileTimes).
+/// recorded (base::FileTimes). Stops also `most` bytes further on, as ReadPlacedLog() does.
 base::Result<std::int64_t> ReadPieces(const base::Path& path, std::int64_t offset, bool timed,
-                                      const std::function<bool(const LogPiece& piece)>& take);
+                                      const std::function<bool(const LogPiece& piece)>& take,
+                                      std::int64_t most = kWholeLog);
 
 /// The end of a log that is asked for; with both, the shorter one.
 struct LogPart {

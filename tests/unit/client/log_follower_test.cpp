@@ -3,6 +3,8 @@
 #include <gmock/gmock.h>
 
 #include <fstream>
+#include <map>
+#include <string>
 
 #include "jobman/base/file_times.hpp"
 #include "jobman/controller/controller.hpp"
@@ -166,6 +168,73 @@ TEST_F(LogFollowerTest, BeginsWhereItIsToldAndSaysWhenOutputCame) {
   EXPECT_TRUE(*FollowLogs(Context(), {{.follower = &follower, .take = take}}));
   EXPECT_THAT(pieces, ElementsAre("d\n", "new\n"));
   EXPECT_THAT(came, ElementsAre(std::nullopt, now));
+}
+
+TEST_F(LogFollowerTest, AHostThatWritesALotKeepsNobodyWaiting) {
+  const core::Job job = Running();
+  const std::string much(LogFollower::kMostAtOnce * 5 / 2, 'x');
+  const auto write = [&](int host, const std::string& text) {
+    const auto path = Context().paths.LogPath(job.id.value, 1, "run", host);
+    std::filesystem::create_directories(path.parent_path());
+    std::ofstream(path, std::ios::app) << text;
+  };
+  write(0, much);
+  write(1, "quiet");
+  std::map<int, std::string> said;
+  const auto take = [&said](const LogStage&, int host, const LogPiece& piece) {
+    said[host] += piece.bytes;
+    return true;
+  };
+  LogFollower follower(Context(), job.id, {});
+  ASSERT_TRUE(Await(follower.Poll(take)).ok());
+  EXPECT_EQ(said[1], "quiet") << "at the first look";
+  EXPECT_EQ(said[0].size(), std::size_t{LogFollower::kMostAtOnce});
+  EXPECT_TRUE(follower.behind());
+  End(job.id);
+  while (!follower.done()) ASSERT_TRUE(Await(follower.Poll(take)).ok());
+  EXPECT_FALSE(follower.behind());
+  EXPECT_TRUE(said[0] == much) << said[0].size();
+}
+
+TEST_F(LogFollowerTest, WhatIsReadInPartsOfALogWithTimesIsWhole) {
+  const core::Job job = Running();
+  std::string text;
+  for (int line = 0; std::ssize(text) < LogFollower::kMostAtOnce * 3 / 2; ++line)
+    text += "line " + std::to_string(line) + "\n";
+  Write(job.id, text);
+  base::FileTimesWriter times(Context().paths.LogPath(job.id.value, 1, "run", 0));
+  times.Record(0, base::FromMillis(1'767'225'600'000));
+  times.Record(LogFollower::kMostAtOnce - 7, base::FromMillis(1'767'225'601'000));
+  End(job.id);
+  std::string said;
+  const auto take = [&said](const LogStage&, int, const LogPiece& piece) {
+    said += piece.bytes;
+    return true;
+  };
+  LogFollower follower(Context(), job.id, {.timed = true});
+  while (!follower.done()) ASSERT_TRUE(Await(follower.Poll(take)).ok());
+  EXPECT_TRUE(said == text) << said.size();
+}
+
+TEST_F(LogFollowerTest, AHostThatBeginsLateIsFoundAfterManyLooks) {
+  const core::Job job = Running();
+  const auto write = [&](int host, const std::string& text) {
+    const auto path = Context().paths.LogPath(job.id.value, 1, "run", host);
+    std::filesystem::create_directories(path.parent_path());
+    std::ofstream(path, std::ios::app) << text;
+  };
+  write(0, "early");
+  std::string said;
+  const auto take = [&said](const LogStage&, int host, const LogPiece& piece) {
+    said += std::to_string(host) + " " + std::string(piece.bytes) + ";";
+    return true;
+  };
+  LogFollower follower(Context(), job.id, {});
+  for (int look = 0; look < 200; ++look) ASSERT_TRUE(Await(follower.Poll(take)).ok());
+  write(3, "late");
+  End(job.id);
+  while (!follower.done()) ASSERT_TRUE(Await(follower.Poll(take)).ok());
+  EXPECT_EQ(said, "0 early;3 late;");
 }
 
 }  // namespace
