@@ -30,9 +30,10 @@
 # A run is a folder ~/.jobman/runs/RUN_ID: pid ("PID START_TICKS" of the launcher, which leads the
 # session and the process group), boot_id, command, log, started, login (until ~/.profile was read),
 # exit, stopped, notices (for the command), notice-KIND (for the followers), signalled, watcher,
-# keeper, gap (of the log: "BEGIN END"), container (see jm_docker), agent (see jm_offer_agent). Whoever
-# creates the folder (`mkdir`) starts the run. Secrets come on stdin and stay in shell variables and in
-# the environment of the command; no here-documents, since some shells write them to files.
+# keeper, kept (since when it need not look), gap (of the log: "BEGIN END"), container (see
+# jm_docker), agent (see jm_offer_agent). Whoever creates the folder (`mkdir`) starts the run. Secrets
+# come on stdin and stay in shell variables and in the environment of the command; no here-documents,
+# since some shells write them to files.
 #
 # RUN_ID is STORE.JOB.NODE.HOST.WHAT (include/jobman/core/run_id.hpp). The home folder may be shared
 # with other hosts (NFS), whose processes are not visible here. So the script touches only files in
@@ -53,8 +54,11 @@ jm_chips_wait_cs=1500 # beyond the grace, for holders that keep coming back; lon
 jm_exit_looks=5       # at a holder that is exiting: it still has its files, but no environment
 jm_beat_cs=1000       # between signs of life of a call that follows a run
 jm_first_nap_s=0.05   # a process that obeys has usually ended by then
-jm_nap_s=0.1          # between looks at slow processes
-jm_last_nap_s=0.4     # between looks at a log that does not grow
+jm_nap_s=0.1          # between looks at slow processes, and at a log that grows
+jm_last_nap_s=0.4     # between looks at a log that grows steadily; at whether a silent run has ended
+jm_steady=20          # looks in a row that found more of the log: it grows steadily
+jm_idle_wakes=5       # of a wait that ends early, for nothing: then it is slept
+jm_beat_early_cs=100  # a wait is counted in seconds, so a sign of life may be early
 jm_login_cs=$((${JOBMAN_LOGIN_LIMIT_S:-300} * 100)) # for ~/.profile, which may wait for ever
 jm_ask_s=75           # for an answer of the metadata server; longer than jm_news_s
 jm_news_s=60          # how long the server should wait for a change
@@ -76,13 +80,18 @@ jm_die() {
   exit 96
 }
 
-# Sleeps a fraction of a second where `sleep` can, else a second. A call that follows a run also
-# says now and then that it is alive, since a host that hangs cannot.
+# Sleeps a fraction of a second where `sleep` can, else a second.
 jm_nap() {
   sleep "$1" 2>/dev/null || sleep 1
+  jm_beat 0
+}
+
+# jm_beat EARLY_CS: a call that follows a run says now and then that it is alive, since a host that
+# hangs cannot.
+jm_beat() {
   [ -n "$jm_beat_at_cs" ] || return 0
   jm_clock
-  [ "$jm_now_cs" -ge "$jm_beat_at_cs" ] || return 0
+  [ "$((jm_now_cs + $1))" -ge "$jm_beat_at_cs" ] || return 0
   printf 'jobman: alive\n' >&2 || exit 1
   jm_beat_at_cs=$((jm_now_cs + jm_beat_cs))
 }
@@ -372,8 +381,88 @@ jm_tell_gap() {
   exit 0
 }
 
+# Opens the log as file 3, at byte jm_sent. All who read from there share the place, which /proc tells:
+# so `cat` sends what there is, and it is known how much that was. jm_open: "yes" if this works here.
+jm_open_log() {
+  [ -r "$jm_dir/log" ] && command exec 3<"$jm_dir/log" || return 0
+  jm_open=no
+  [ "$jm_sent" = 0 ] || dd bs=1 skip="$jm_sent" count=0 <&3 >/dev/null 2>&1
+  jm_read_place && [ "$jm_place" = "$jm_sent" ] && jm_open=yes
+}
+
+jm_read_place() {
+  jm_place=''
+  read -r jm_rest jm_place 2>/dev/null <"/proc/$$/fdinfo/3" && [ -n "$jm_place" ]
+}
+
+# Sends what the log has beyond byte jm_sent; fails if that is nothing. Looks for a gap before and after.
+jm_send_more() {
+  [ -n "$jm_open" ] || jm_open_log
+  jm_from=$jm_sent
+  jm_tell_gap "$jm_from"
+  if [ "$jm_open" = yes ] && [ "$jm_gap" -le "$jm_sent" ]; then
+    cat <&3 2>/dev/null || exit 1
+    jm_read_place || exit 1
+    jm_sent=$jm_place
+  else
+    jm_send_part
+  fi
+  [ "$jm_sent" -gt "$jm_from" ] || return
+  jm_tell_gap "$jm_from"
+  jm_free_sent
+  return 0
+}
+
+# The same up to a gap, or where the place in the log is not known.
+jm_send_part() {
+  [ "$jm_open" != yes ] || jm_open=no # its place stays behind
+  jm_size=0
+  # shellcheck disable=SC2046
+  [ -e "$jm_dir/log" ] && set -- $(ls -ln "$jm_dir/log") && jm_size=$5
+  [ "$jm_gap" -le "$jm_sent" ] || [ "$jm_gap" -ge "$jm_size" ] || jm_size=$jm_gap
+  [ "$jm_size" -gt "$jm_sent" ] || return 0
+  tail -c "+$((jm_sent + 1))" "$jm_dir/log" 2>/dev/null | head -c "$((jm_size - jm_sent))" || exit 1
+  jm_sent=$jm_size
+}
+
+# Whether this host's tools can wait in place of sleeping: those of coreutils.
+jm_can_wait() {
+  if [ -z "$jm_waits" ]; then
+    jm_waits=no
+    { tail --pid=$$ -c 0 /dev/null && timeout --foreground 1 true; } >/dev/null 2>&1 && jm_waits=yes
+  fi
+  [ "$jm_waits" = yes ]
+}
+
+# Waits until the log has more than jm_sent bytes, a notice comes or the run ends, at most until the
+# next sign of life is due: without a loop that sleeps, since a host may follow a silent run for
+# days. No process of this holds the connection open. The names of notices that were told are left
+# out: their files would end the wait.
+jm_await_news() {
+  if [ -e "$jm_dir/login" ] || [ "$jm_pause" != "$jm_last_nap_s" ] || ! jm_can_wait; then
+    jm_nap "$jm_pause"
+    case $jm_pause in "$jm_first_nap_s") jm_pause=$jm_nap_s ;; *) jm_pause=$jm_last_nap_s ;; esac
+    return
+  fi
+  jm_clock
+  jm_wait=$(((jm_beat_at_cs - jm_now_cs) / 100)) jm_began_cs=$jm_now_cs
+  [ "$jm_wait" -gt 0 ] || jm_wait=1
+  set -- "$jm_dir/log" "$jm_dir/exit"
+  for jm_kind in maintenance preemption; do
+    case $jm_said in *$jm_kind*) ;; *) set -- "$@" "$jm_dir/notice-$jm_kind" ;; esac
+  done
+  {
+    timeout --foreground "$jm_wait" tail -q -c "+$((jm_sent + 1))" -s "$jm_last_nap_s" \
+      "--pid=$jm_pid" -F "$@" | head -c 1
+  } </dev/null >/dev/null 2>&1 3<&-
+  jm_clock
+  [ $((jm_now_cs - jm_began_cs)) -ge $((jm_wait * 50)) ] || jm_wakes=$((jm_wakes + 1))
+  [ "$jm_wakes" -lt "$jm_idle_wakes" ] || jm_waits=no
+  jm_beat $jm_beat_early_cs
+}
+
 # Copies the log from byte jm_sent to stdout until the run has ended and everything is sent. First
-# says that the run exists: it may be silent for long. Reads the status before the size, so that all
+# says that the run exists: it may be silent for long. Reads the status before the log, so that all
 # output of an ended run is counted. Exits quietly when the connection is gone: a write fails, or
 # the parent has changed.
 jm_follow() {
@@ -383,32 +472,23 @@ jm_follow() {
   [ "$jm_status" != running ] || jm_link_agent
   jm_look $$ && jm_caller=$jm_parent
   jm_pause=$jm_first_nap_s jm_said='' jm_freed=0 jm_login_end_cs=''
+  jm_open='' jm_gap=0 jm_waits='' jm_wakes=0 jm_grown=0
   while :; do
     jm_settle
     jm_tell_notices
     [ ! -e "$jm_dir/login" ] || [ "$jm_status" != running ] || jm_bound_login
-    jm_size=0
-    # shellcheck disable=SC2046
-    [ -e "$jm_dir/log" ] && set -- $(ls -ln "$jm_dir/log") && jm_size=$5
-    if [ "$jm_size" -gt "$jm_sent" ]; then
-      jm_from=$jm_sent
-      jm_tell_gap "$jm_from"
-      [ "$jm_gap" -le "$jm_sent" ] || [ "$jm_gap" -ge "$jm_size" ] || jm_size=$jm_gap
-      tail -c "+$((jm_sent + 1))" "$jm_dir/log" 2>/dev/null | head -c "$((jm_size - jm_sent))" || exit 1
-      jm_sent=$jm_size
-      jm_tell_gap "$jm_from"
-      jm_free_sent
-      jm_pause=$jm_first_nap_s
+    if jm_send_more; then
+      jm_wakes=0 jm_grown=$((jm_grown + 1))
+      [ "$jm_status" = running ] || continue
+      if [ "$jm_waits" = yes ]; then jm_pause=$jm_last_nap_s; else jm_pause=$jm_first_nap_s; fi
+      if [ "$jm_grown" -lt $jm_steady ]; then jm_nap $jm_nap_s; else jm_nap $jm_last_nap_s; fi
     elif [ "$jm_status" != running ]; then
       break
     else
-      jm_nap $jm_pause
-      case $jm_pause in
-        "$jm_first_nap_s") jm_pause=$jm_nap_s ;;
-        *) jm_pause=$jm_last_nap_s ;;
-      esac
-      jm_look $$ && [ "$jm_parent" != "$jm_caller" ] && exit 1
+      jm_grown=0
+      jm_await_news
     fi
+    jm_look $$ && [ "$jm_parent" != "$jm_caller" ] && exit 1
   done
   printf 'jobman: %s\n' "$jm_status" >&2
 }
@@ -553,9 +633,14 @@ jm_spare_gap() { printf '%-40s\n' '' 2>/dev/null >"$jm_dir/gap.new"; }
 jm_keep() {
   jm_look $$ && printf '%s %s\n' $$ "$jm_ticks" >"$jm_dir/keeper"
   while jm_alive; do
-    # shellcheck disable=SC2046
-    set -- "$1" $(du -k "$jm_dir/log")
-    [ "$((${2:-0} * 1024))" -le "$1" ] || jm_drop_middle "$1" || return
+    # A log that was not written to since the last look needs none.
+    # shellcheck disable=SC3013  # dash, bash and busybox know -nt
+    if [ ! "$jm_dir/kept" -nt "$jm_dir/log" ]; then
+      true 2>/dev/null >"$jm_dir/kept"
+      # shellcheck disable=SC2046
+      set -- "$1" $(du -k "$jm_dir/log")
+      [ "$((${2:-0} * 1024))" -le "$1" ] || jm_drop_middle "$1" || return
+    fi
     jm_nap $jm_keep_s
   done
 }

@@ -190,6 +190,75 @@ TEST_P(HostScriptTest, FollowSendsOutputWhileTheCommandRuns) {
   EXPECT_EQ(ended.out, "begin\nend\n");
 }
 
+/// Whether the tools that this shell finds can wait; busybox may prefer its own.
+bool CanWait(LocalHost& host) {
+  const std::string tools = "tail --pid=$$ -c 0 /dev/null && timeout --foreground 1 true";
+  return host.Do({.command = "sh -c '" + tools + "'"}).exit_code == 0;
+}
+
+/// The process that waits for more of the log, or 0.
+pid_t WaiterFor(const base::Path& log) {
+  std::error_code ignored;
+  for (const auto& entry : std::filesystem::directory_iterator("/proc", ignored)) {
+    const std::string words = Slurp(entry.path() / "cmdline");
+    const bool waits = words.starts_with("tail") && words.find("--pid=") != std::string::npos;
+    if (waits && words.find(log.string()) != std::string::npos)
+      return std::stoi(entry.path().filename().string());
+  }
+  return 0;
+}
+
+TEST_P(HostScriptTest, AFollowerOfASilentRunWaitsWithoutALoop) {
+  if (!CanWait(host)) GTEST_SKIP() << "no tail of coreutils";
+  const auto follower = StartRunning(
+      {.run_id = "r", .script = "echo begin; while [ ! -e ~/go ]; do sleep 0.1; done; echo end"});
+  pid_t waiter = 0;
+  ASSERT_TRUE(Eventually([&] {
+    waiter = WaiterFor(host.Log("r"));
+    return waiter > 0;
+  }));
+  std::ofstream(host.home() / "go") << "";
+  EXPECT_EQ(host.Wait(follower).out, "begin\nend\n");
+  EXPECT_TRUE(Eventually([&] { return !IsAlive(waiter); })) << "it ends with the call";
+}
+
+TEST_P(HostScriptTest, WhatWaitsDoesNotHoldTheConnectionOpen) {
+  if (!CanWait(host)) GTEST_SKIP() << "no tail of coreutils";
+  const auto follower = StartRunning({.run_id = "r", .script = "exec sleep 60"});
+  pid_t waiter = 0;
+  ASSERT_TRUE(Eventually([&] {
+    waiter = WaiterFor(host.Log("r"));
+    return waiter > 0;
+  }));
+  const base::Path files = "/proc/" + std::to_string(waiter) + "/fd";
+  std::error_code ended;
+  for (const char* file : {"0", "2", "3"}) {
+    const auto to = std::filesystem::read_symlink(files / file, ended);
+    EXPECT_NE(to.parent_path(), follower.folder) << file;
+  }
+  host.Stop("r", 1);
+  host.Wait(follower);
+}
+
+// Another `tail` than that of coreutils: one that knows no --pid, and one that does not wait.
+TEST_P(HostScriptTest, WhereTailCannotWaitItIsSlept) {
+  std::filesystem::create_directories(host.home() / "bin");
+  const base::Path tail = host.home() / "bin/tail";
+  host.env["PATH"] = (host.home() / "bin").string() + ":" + host.env["PATH"];
+  for (const std::string unable : {"*--pid=*) exit 1", "*--pid=*-F*) echo x >>~/waits; exit 0"}) {
+    std::ofstream(tail) << "#!/bin/sh\ncase \"$*\" in " << unable
+                        << ";; esac\nexec /usr/bin/tail \"$@\"\n";
+    std::filesystem::permissions(tail, std::filesystem::perms::owner_all);
+    const std::string id = unable.ends_with("1") ? "r1" : "r2";
+    const Ended ended = host.Run(
+        {.run_id = id, .script = "echo begin; sleep 2; printf 'a\\000b\\n'; sleep 1; echo end"});
+    EXPECT_EQ(ended.out, std::string("begin\na\0b\nend\n", 14));
+    EXPECT_EQ(ended.err, "jobman: running\njobman: exited 0\n");
+  }
+  const auto waits = std::ssize(Slurp(host.home() / "waits")) / 2;
+  EXPECT_LE(waits, 20) << "it must not be tried again and again";
+}
+
 TEST_P(HostScriptTest, RunsInAFolderWithAnEnvironment) {
   std::filesystem::create_directories(host.home() / "work dir");
   const RunOrder order{.run_id = "r",
