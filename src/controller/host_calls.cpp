@@ -2,6 +2,9 @@
 
 #include <fmt/format.h>
 
+#include <optional>
+#include <utility>
+
 #include "jobman/base/backoff.hpp"
 #include "jobman/base/strings.hpp"
 #include "jobman/controller/times.hpp"
@@ -38,6 +41,38 @@ base::Result<remote::RunStatus> AfterError(base::Error error, const std::string&
   return error;
 }
 
+constexpr std::size_t kPiece = std::size_t{256} * 1024;  // see RemoteCommand::next_input
+
+/// The pieces of a text that is made when the first is asked for, and let go after the last.
+class LatePieces {
+ public:
+  explicit LatePieces(std::function<base::Result<std::string>()> make) : make_(std::move(make)) {}
+  base::Result<std::string> operator()() {
+    if (!text_) {
+      JM_ASSIGN_OR_RETURN(text_, make_());
+    }
+    std::string piece = text_->substr(given_, kPiece);
+    given_ += piece.size();
+    if (piece.empty()) static_cast<void>(std::exchange(*text_, {}));
+    return piece;
+  }
+
+ private:
+  std::function<base::Result<std::string>()> make_;
+  std::optional<std::string> text_ = {};
+  std::size_t given_ = 0;
+};
+
+/// Fifty kilobytes, of which hosts that wait for their turn need no copy each.
+remote::Call LateInstall() {
+  remote::Call install = remote::InstallCall();
+  static_cast<void>(std::exchange(install.input, {}));
+  install.late_input = []() -> base::Result<std::string> {
+    return std::string(remote::HostScript());
+  };
+  return install;
+}
+
 }  // namespace
 
 base::Task<base::Result<remote::RunStatus>> CallHost(ports::HostShell* shell,
@@ -63,7 +98,7 @@ base::Task<base::Result<remote::RunStatus>> CallHost(ports::HostShell* shell,
     listener.emplace(target.address, call, now);
     ports::RemoteCommand command = CommandOf(call);
     if (tries == 0) command.may_begin = connected;
-    const auto ran = co_await shell->Run(target, command, from_script, err);
+    const auto ran = co_await shell->Run(target, std::move(command), from_script, err);
     if (!ran.ok()) co_return AfterError(ran.error(), talk);
     const int code = *ran;
     if (base::Trim(talk).empty() && code != remote::kExitNotInstalled) co_return ShellEnded(code);
@@ -72,21 +107,24 @@ base::Task<base::Result<remote::RunStatus>> CallHost(ports::HostShell* shell,
       co_return Unavailable(fmt::format("the host script ended with {}: {}", code, talk));
     }
     talk.clear();
-    const remote::Call install = remote::InstallCall();
+    const remote::Call install = LateInstall();
     listener.emplace(target.address, install, now);
-    const ports::RemoteCommand installing = CommandOf(install);
-    JM_CO_ASSIGN_OR_RETURN(const int installed, co_await shell->Run(target, installing, {}, err));
+    ports::RemoteCommand installing = CommandOf(install);
+    JM_CO_ASSIGN_OR_RETURN(const int installed,
+                           co_await shell->Run(target, std::move(installing), {}, err));
     if (installed != 0) co_return remote::ParseStatus(talk);
   }
   co_return Unavailable("the host script does not stay installed");
 }
 
 ports::RemoteCommand CommandOf(const remote::Call& call) {
-  return {.command = call.command,
-          .input = call.input,
-          .limit = call.limit,
-          .silence = call.silence,
-          .linger = remote::kLinger};
+  ports::RemoteCommand command{.command = call.command,
+                               .input = call.input,
+                               .limit = call.limit,
+                               .silence = call.silence,
+                               .linger = remote::kLinger};
+  if (call.late_input) command.next_input = LatePieces(call.late_input);
+  return command;
 }
 
 ports::ByteSink KeepIn(std::string* text) {

@@ -127,20 +127,17 @@ base::Task<StageFollower::Answer> StageFollower::FollowOnce(std::size_t index, b
   remote::Call call = remote::FollowCall(hosts_.RunId(host), log.size());
   base::Status startable = base::Ok();
   if (start) {
-    const auto& options = context_.options;
-    auto order = OrderFor(job, host.number,
-                          {.store_id = options.policy.store_id,
-                           .job_dir = options.paths.JobDir(job.id.value).string(),
-                           .secret = context_.hooks.secret,
-                           .keys = context_.keys});
+    auto order = Order(index);
     if (order.ok() && core::BuiltInOf(job.spec, job.stage->id) == core::BuiltIn::kCode) {
       const Answer sent = co_await SendCode(index);
       if (IsToBeTriedAgain(sent)) co_return sent;
       if (!sent.ok()) order = sent.error();
     }
     if (order.ok()) {
-      co_await AddPeers(&*order);
+      co_await LearnPeers();
       JM_CO_ASSIGN_OR_RETURN(call, remote::RunCall(*order, log.size()));
+      call.late_input = [this, index] { return OrderText(index); };
+      static_cast<void>(std::exchange(call.input, {}));
     } else {
       startable = order.error();  // an earlier controller may have started the run
     }
@@ -179,14 +176,36 @@ base::Task<StageFollower::Answer> StageFollower::SendCode(std::size_t index) {
                               std::move(connected));
 }
 
+/// What this host is to run, without what LearnPeers() learns.
+base::Result<remote::RunOrder> StageFollower::Order(std::size_t index) const {
+  const core::Job& job = *context_.job;
+  const auto& options = context_.options;
+  return OrderFor(job, hosts_[index].number,
+                  {.store_id = options.policy.store_id,
+                   .job_dir = options.paths.JobDir(job.id.value).string(),
+                   .secret = context_.hooks.secret,
+                   .keys = context_.keys});
+}
+
+/// The same as it is sent. It names all hosts of the slice, so it is made when it is needed, not
+/// while a thousand hosts wait for their connections.
+base::Result<std::string> StageFollower::OrderText(std::size_t index) const {
+  const core::Job& job = *context_.job;
+  JM_ASSIGN_OR_RETURN(remote::RunOrder order, Order(index));
+  if (core::BuiltInOf(job.spec, job.stage->id) == core::BuiltIn::kPeers) {
+    order.env[remote::kPeersHosts] = known_hosts_;
+    const int port = TargetOf(job, 0, context_.ports.ssh_port(job.spec.cloud)).port;
+    if (port != remote::kUsualSshPort) order.env[remote::kPeersPort] = std::to_string(port);
+  }
+  JM_ASSIGN_OR_RETURN(remote::Call call, remote::RunCall(order, 0));
+  return std::move(call.input);
+}
+
 /// The step host-to-host is told what only the cloud knows: the keys of the other hosts.
-base::Task<void> StageFollower::AddPeers(remote::RunOrder* order) {
+base::Task<void> StageFollower::LearnPeers() {
   const core::Job& job = *context_.job;
   if (core::BuiltInOf(job.spec, job.stage->id) != core::BuiltIn::kPeers) co_return;
   if (known_hosts_.empty()) known_hosts_ = co_await context_.access.KnownHosts(context_.job);
-  order->env[remote::kPeersHosts] = known_hosts_;
-  const int port = TargetOf(job, 0, context_.ports.ssh_port(job.spec.cloud)).port;
-  if (port != remote::kUsualSshPort) order->env[remote::kPeersPort] = std::to_string(port);
 }
 
 /// Keeps this setup step's run of an earlier attempt if it succeeded since the host booted, unless

@@ -33,7 +33,9 @@ class StageFollower {
                                 std::optional<base::Duration> limit = {});
   base::Task<Answer> FetchRest(std::size_t index);
   base::Task<Answer> SendCode(std::size_t index);
-  base::Task<void> AddPeers(remote::RunOrder* order);
+  base::Result<remote::RunOrder> Order(std::size_t index) const;
+  base::Result<std::string> OrderText(std::size_t index) const;
+  base::Task<void> LearnPeers();
   base::Task<base::Status> Renew(std::size_t index);
   void Finish(std::size_t index, const remote::RunStatus& status);
   static bool EndContact(StageHost& host, const base::Error& error);

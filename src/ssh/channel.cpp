@@ -4,6 +4,7 @@
 #include <array>
 #include <csignal>
 #include <string_view>
+#include <utility>
 
 namespace jobman::ssh {
 namespace {
@@ -38,6 +39,11 @@ base::Result<std::optional<std::string>> NextPiece(ports::RemoteCommand& command
 }
 
 constexpr std::uint32_t kChunk = 64 * 1024;
+/// libssh keeps the largest buffers that a session ever needed: two copies of what is sent at once.
+/// So the beginning of an input, which is all of an order or of the host script, goes in small
+/// pieces, each when the one before it has left.
+constexpr std::uint32_t kFirstChunk = 4 * 1024;
+constexpr std::size_t kGently = 128 * 1024;
 constexpr int kChunksPerTurn = 16;  // then others on the loop get their turn
 
 }  // namespace
@@ -111,16 +117,20 @@ base::Result<bool> Channel::Feed(ports::RemoteCommand& command) {
     if (fed_ == command.input.size() && !refused_) {
       JM_ASSIGN_OR_RETURN(auto piece, NextPiece(command));
       if (!piece) return any;
+      fed_before_ += std::exchange(fed_, 0);
       command.input = std::move(*piece);
-      fed_ = 0;
     }
     const std::size_t left = command.input.size() - fed_;
     if (left == 0) {
       fed_all_ = true;
+      static_cast<void>(std::exchange(command.input, {}));  // the command may run for weeks
       ssh_channel_send_eof(channel_);
       return true;
     }
-    const std::size_t room = std::min<std::size_t>(ssh_channel_window_size(channel_), kChunk);
+    const bool gently = fed_before_ + fed_ < kGently;
+    if (gently && session_->sending()) return any;
+    const std::size_t most = gently ? kFirstChunk : kChunk;
+    const std::size_t room = std::min<std::size_t>(ssh_channel_window_size(channel_), most);
     const auto size = static_cast<std::uint32_t>(std::min(room, left));
     if (size == 0) return any;
     const int sent = ssh_channel_write(channel_, command.input.data() + fed_, size);

@@ -39,7 +39,8 @@ class Channel {
   ssh_channel channel_;
   ssh_channel_callbacks_struct callbacks_ = {};
   std::optional<int> exit_code_;
-  std::size_t fed_ = 0;  ///< bytes of the piece
+  std::size_t fed_ = 0;         ///< bytes of the piece
+  std::size_t fed_before_ = 0;  ///< of those before it
   bool fed_all_ = false;
   bool refused_ = false;  ///< the command does not take input any more
   bool opened_ = false;

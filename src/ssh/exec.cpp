@@ -130,23 +130,23 @@ class Awakened {
 
 }  // namespace
 
-Task<Result<int>> Exec(std::shared_ptr<Session> session, ports::RemoteCommand command,
+Task<Result<int>> Exec(std::shared_ptr<Session> session, ports::RemoteCommand* command,
                        ports::ByteSink out, ports::ByteSink err, base::Duration open_timeout,
                        bool* started) {
   Channel channel(session);
   const Deadline deadline = std::chrono::steady_clock::now() + open_timeout;
   JM_CO_TRY(co_await OpenChannel(session, &channel, deadline));
-  if (command.may_begin) JM_CO_TRY(co_await command.may_begin());
-  if (command.pace) JM_CO_TRY(command.pace->MayRead());
+  if (command->may_begin) JM_CO_TRY(co_await command->may_begin());
+  if (command->pace) JM_CO_TRY(command->pace->MayRead());
   if (session->forwards_agent()) channel.RequestAgent();
   *started = true;
-  Patience patience(command);
-  Linger linger(command);
-  const Awakened awakened(command.pace, session);
-  JM_CO_TRY(co_await StartCommand(session, &channel, command.command, patience));
+  Patience patience(*command);
+  Linger linger(*command);
+  const Awakened awakened(command->pace, session);
+  JM_CO_TRY(co_await StartCommand(session, &channel, command->command, patience));
   while (true) {
     const auto seen = session->packets();
-    auto moved = Exchange(channel, command, out, err);
+    auto moved = Exchange(channel, *command, out, err);
     session->After();
     if (!moved.ok()) co_return std::move(moved).error();
     if (channel.exit_code() && channel.AtEnd()) co_return *channel.exit_code();

@@ -90,7 +90,7 @@ void Session::Arm() {
     reading_ = true;
     descriptor_.async_wait(asio::posix::stream_descriptor::wait_read, ready(&Session::reading_));
   }
-  if (!writing_ && (ssh_get_poll_flags(raw()) & SSH_WRITE_PENDING) != 0) {
+  if (!writing_ && sending()) {
     writing_ = true;
     descriptor_.async_wait(asio::posix::stream_descriptor::wait_write, ready(&Session::writing_));
   }

@@ -67,6 +67,8 @@ class Session : public std::enable_shared_from_this<Session> {
   void After();
   /// How many packets have arrived. Unchanged means that nothing new can be read.
   std::uint64_t packets() const { return counter_.in_packets; }
+  /// Whether the socket is still to be asked if it takes more; Changed() waits for that, too.
+  bool sending() const { return (ssh_get_poll_flags(raw()) & SSH_WRITE_PENDING) != 0; }
   /// Waits until packets arrive, the socket is writable, the session breaks, Nudge(), or the
   /// deadline.
   Task<void> Changed(Deadline deadline = kNever);

@@ -129,7 +129,7 @@ Task<base::Result<int>> SessionPool::Run(ports::HostTarget target, ports::Remote
   while (true) {
     JM_CO_ASSIGN_OR_RETURN(auto use, co_await Acquire(target));
     bool started = false;
-    auto result = co_await Exec(use->session, command, out, err,
+    auto result = co_await Exec(use->session, &command, out, err,
                                 connector_->options.connect_timeout, &started);
     if (result.ok()) co_return result;
     if (started) co_return WhileItRan(std::move(result).error());

@@ -98,6 +98,11 @@ Task<FaultyHosts::Code> FaultyHosts::Run(ports::HostTarget target, ports::Remote
     co_await base::Sleep(*limit);
     co_return Hangs();
   }
+  while (command.next_input) {
+    JM_CO_ASSIGN_OR_RETURN(const std::string piece, command.next_input());
+    command.input += piece;
+    if (piece.empty()) command.next_input = nullptr;
+  }
   Session session{.machine = *machine,
                   .boot = cloud_.BootOf(*machine),
                   .input = std::move(command.input),

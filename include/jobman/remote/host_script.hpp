@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <map>
 #include <optional>
 #include <string>
@@ -62,6 +63,9 @@ struct Call {
   std::optional<Duration> silence = {};
   /// Of a call that follows a run: how long until the script must have said that the run exists.
   std::optional<Duration> start = {};
+  /// In place of `input`: makes it once the host is connected, so that a thousand calls that wait
+  /// for that do not hold it. May be called again for another try; its error ends the call.
+  std::function<Result<std::string>()> late_input = {};
 };
 
 /// What to run on a host.

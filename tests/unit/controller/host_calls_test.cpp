@@ -53,6 +53,35 @@ TEST_F(HostCallsTest, TheScriptIsInstalledWhereItIsMissing) {
   EXPECT_THAT(shell_.verbs, ElementsAre("follow", "install", "follow"));
 }
 
+TEST_F(HostCallsTest, ALateInputIsMadeForEachTry) {
+  int made = 0;
+  remote::Call call = remote::FollowCall("r", 0);
+  call.late_input = [&made]() -> base::Result<std::string> {
+    return std::string(300'000, 'x') + std::to_string(++made);
+  };
+  shell_.Add("follow", {.code = remote::kExitNotInstalled});
+  shell_.Add("install", {});
+  shell_.Add("follow", {.err = "jobman: exited 0\n"});
+  const Now now = [this] { return clock_.Now(); };
+  const auto heard = [](std::string_view) {};
+  EXPECT_TRUE(test::RunNow(CallHost(&shell_, {}, call, {}, heard, now)).ok());
+  ASSERT_EQ(shell_.inputs.size(), 3u);
+  EXPECT_TRUE(shell_.inputs[0] == std::string(300'000, 'x') + "1");
+  EXPECT_TRUE(shell_.inputs[1] == remote::HostScript());
+  EXPECT_TRUE(shell_.inputs[2] == std::string(300'000, 'x') + "2");
+}
+
+TEST_F(HostCallsTest, ALateInputThatCannotBeMadeEndsTheCall) {
+  remote::Call call = remote::FollowCall("r", 0);
+  call.late_input = []() -> base::Result<std::string> { return base::NotFound("no secret"); };
+  shell_.Add("follow", {.err = "jobman: exited 0\n"});
+  const Now now = [this] { return clock_.Now(); };
+  const auto heard = [](std::string_view) {};
+  const auto called = test::RunNow(CallHost(&shell_, {}, call, {}, heard, now));
+  ASSERT_FALSE(called.ok());
+  EXPECT_EQ(called.error().message, "no secret");
+}
+
 TEST_F(HostCallsTest, AScriptThatDoesNotStayInstalledIsAnErrorOfTheHost) {
   for (int i = 0; i < 2; ++i) {
     shell_.Add("follow", {.code = remote::kExitNotInstalled});
