@@ -3,6 +3,9 @@
 // one that no line has.
 //
 // usage: logs_bench [HOSTS [MEGABYTES [ROUNDS]]]      1024 hosts, 1 MB each, 5 rounds by default
+//        logs_bench follow [HOSTS [SECONDS]]          1024 hosts with ten lines a second, 20
+//        seconds logs_bench host [SECONDS]                    what following costs a host, of 30
+//        seconds
 //
 // The answers are compared before the first round: then the files are in memory, where that is
 // large enough, and all ways find them there.
@@ -16,6 +19,7 @@
 #include <stdexcept>
 #include <string>
 
+#include "bench/logs_follow.hpp"
 #include "bench/place.hpp"
 #include "jobman/base/clock.hpp"
 #include "jobman/base/state_paths.hpp"
@@ -174,6 +178,11 @@ void Bench(int hosts, int megabytes, int rounds) {
 
 int main(int argc, char** argv) {
   return bench::Main("logs_bench", [&] {
+    const std::string part = argc > 1 ? argv[1] : "";
+    if (part == "follow")
+      return bench::FollowGrowingLogs(bench::Argument(argc, argv, 2, 1024),
+                                      bench::Argument(argc, argv, 3, 20));
+    if (part == "host") return bench::WeighHostScript(bench::Argument(argc, argv, 2, 30));
     Bench(bench::Argument(argc, argv, 1, 1024), bench::Argument(argc, argv, 2, 1),
           bench::Argument(argc, argv, 3, 5));
   });

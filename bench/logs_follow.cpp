@@ -1,0 +1,143 @@
+#include "bench/logs_follow.hpp"
+
+#include <fcntl.h>
+#include <fmt/format.h>
+#include <unistd.h>
+
+#include <chrono>
+#include <cstdint>
+#include <fstream>
+#include <stdexcept>
+#include <string>
+#include <vector>
+
+#include "bench/place.hpp"
+#include "jobman/base/clock.hpp"
+#include "jobman/base/state_paths.hpp"
+#include "jobman/base/strings.hpp"
+#include "jobman/controller/controller.hpp"
+#include "jobman/store/sqlite_store.hpp"
+#include "tests/support/direct_store.hpp"
+
+namespace jobman::bench {
+namespace {
+
+using Clock = std::chrono::steady_clock;
+
+constexpr int kLinesPerSecond = 10;
+constexpr const char* kTail = "loss 2.345678, 12345.6 tokens/s";
+
+void Need(const base::Status& status) {
+  if (!status.ok()) throw std::runtime_error(status.error().ToString());
+}
+
+/// A job that runs, number 1. This program holds the lease, so that no controller is started.
+void StoreRunningJob(const base::StatePaths& paths) {
+  Need(base::EnsureDir(paths.StoreDir()));
+  auto opened = store::SqliteStore::Open(paths.StoreDir(), store::OpenMode::kReadWrite);
+  if (!opened.ok()) throw std::runtime_error(opened.error().ToString());
+  const test::DirectStore store(*std::move(opened));
+  const auto now = base::SystemClock().Now();
+  core::Job job{.name = "bench", .user = "ada"};
+  job.spec.name = job.name;
+  job.spec.tpu.accelerator = "v5p-8192";
+  job.spec.tpu.zone = "us-east5-a";
+  const auto id = store.Create(job, "", now);
+  if (!id.ok()) throw std::runtime_error(id.error().ToString());
+  job = store.Get(*id).value();
+  job.state = core::Running{};
+  job.attempt = 1;
+  job.wish_new = false;
+  Need(store.Commit({.job = job, .events = {{.at = now, .kind = "state"}}}, 0));
+  const auto lease = store.TakeLease(controller::LeaseHolder(), now, std::chrono::hours{1});
+  if (!lease.ok()) throw std::runtime_error(lease.error().ToString());
+}
+
+/// The logs, and the lines that they have.
+class Writer {
+ public:
+  Writer(const base::StatePaths& paths, int hosts) {
+    for (int host = 0; host < hosts; ++host) files_.push_back(paths.LogPath(1, 1, "run", host));
+    Need(base::EnsureDir(files_.front().parent_path()));
+  }
+  /// One more line for each host.
+  void Write() {
+    for (std::size_t host = 0; host < files_.size(); ++host) {
+      const std::string line = fmt::format("{} {} {}\n", host, lines_, kTail);
+      const int file =
+          ::open(files_[host].c_str(), O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0600);
+      const bool written = ::write(file, line.data(), line.size()) == std::ssize(line);
+      ::close(file);
+      if (!written) throw std::runtime_error("cannot write " + files_[host].string());
+    }
+    ++lines_;
+  }
+  void WriteFor(int seconds) {
+    auto due = Clock::now();
+    for (int tick = 0; tick < seconds * kLinesPerSecond; ++tick) {
+      Write();
+      due += std::chrono::milliseconds{1000 / kLinesPerSecond};
+      const auto left = std::chrono::duration_cast<std::chrono::microseconds>(due - Clock::now());
+      if (left.count() > 0) usleep(static_cast<useconds_t>(left.count()));
+    }
+  }
+  int lines() const { return lines_; }
+  int hosts() const { return static_cast<int>(files_.size()); }
+
+ private:
+  std::vector<base::Path> files_ = {};
+  int lines_ = 0;
+};
+
+/// How many lines of hosts were printed; std::runtime_error if one is not as it was written.
+std::int64_t CheckLines(const base::Path& output, const Writer& written) {
+  std::vector<int> next(static_cast<std::size_t>(written.hosts()), 0);
+  std::int64_t count = 0;
+  std::ifstream in(output);
+  for (std::string line; std::getline(in, line);) {
+    const auto bar = line.find(" | ");
+    if (!line.starts_with("host ") || bar == std::string::npos || in.eof()) continue;
+    const auto host = base::ParseNumber(line.substr(5, bar - 5));
+    if (!host || *host >= written.hosts()) throw std::runtime_error("an odd line: " + line);
+    const std::string wanted =
+        fmt::format("{} {} {}", *host, next[static_cast<std::size_t>(*host)]++, kTail);
+    if (line.substr(bar + 3) != wanted)
+      throw std::runtime_error("lost or changed: '" + line + "' in place of '" + wanted + "'");
+    ++count;
+  }
+  return count;
+}
+
+}  // namespace
+
+void FollowGrowingLogs(int hosts, int seconds) {
+  const Place place({"--delays", "0"});
+  const base::StatePaths paths{.home = place.home()};
+  StoreRunningJob(paths);
+  Writer writer(paths, hosts);
+  writer.Write();
+  const base::Path output = place.home() / "followed";
+  const pid_t jobman = Start(place.Jobman({"logs", "-f", "1"}), output);
+  const auto has_all = [&] {
+    return CheckLines(output, writer) == std::int64_t{writer.lines()} * writer.hosts();
+  };
+  Await("the first line of each host", has_all);
+  const double before = CpuMsOf(jobman);
+  const auto began = Clock::now();
+  writer.WriteFor(seconds);
+  const double wall = std::chrono::duration<double, std::milli>(Clock::now() - began).count();
+  const double cpu = CpuMsOf(jobman) - before;
+  Await("the last line of each host", has_all);
+  const double late =
+      std::chrono::duration<double, std::milli>(Clock::now() - began).count() - wall;
+  const double peak = PeakMbOf(jobman);
+  Stop(jobman);
+  fmt::print(
+      "logs -f of {} hosts with {} lines/s each, for {:.0f} s: {:.2f} of a core (target 0.5), ",
+      hosts, kLinesPerSecond, wall / 1000, cpu / wall);
+  fmt::print(
+      "{:.1f} MB at most; {} lines, none lost or changed; the last one seen after {:.0f} ms\n",
+      peak, CheckLines(output, writer), late);
+}
+
+}  // namespace jobman::bench
