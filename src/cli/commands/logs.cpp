@@ -212,7 +212,7 @@ void AddLogs(CLI::App& root, Invocation& chosen) {
       ->add_option("--grep", options->grep,
                    "Only lines that match, as for grep -E; --tail counts these")
       ->type_name("PATTERN");
-  command->add_option("--host", options->hosts, "\"all\", or numbers and ranges: 0,3-7")
+  command->add_option("-w,--host", options->hosts, "\"all\", or numbers and ranges: 0,3-7")
       ->type_name("HOSTS");
   command->add_option("--stage", options->query.stage, "\"run\", or a setup step by its name")
       ->type_name("STAGE");

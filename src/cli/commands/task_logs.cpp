@@ -248,7 +248,7 @@ void AddTaskLogs(CLI::App& task, Invocation& chosen) {
       ->transform(WholeNumber(0));
   command->add_flag("-t,--timestamps", options->times,
                     "Begin each line with the time when it came, in UTC");
-  command->add_option("--host", options->hosts, "\"all\", or numbers and ranges: 0,3-7")
+  command->add_option("-w,--host", options->hosts, "\"all\", or numbers and ranges: 0,3-7")
       ->type_name("HOSTS");
   command->callback([options, &chosen] {
     if (options->follow && !options->tail) options->tail = kTailToFollow;
