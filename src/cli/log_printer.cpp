@@ -2,12 +2,17 @@
 
 #include <fmt/format.h>
 
+#include <chrono>
 #include <utility>
 
 #include "cli/views/words.hpp"
+#include "jobman/ui/folding.hpp"
 
 namespace jobman::cli {
 namespace {
+
+/// How long a line waits for other hosts to write it, too.
+constexpr base::Duration kFoldFor = std::chrono::seconds{1};
 
 /// As --since takes it. Blanks for a time that is not known.
 std::string ClockText(const std::optional<base::TimePoint>& came) {
@@ -39,6 +44,7 @@ void LogPrinter::Pass(int host, std::string_view bytes) {
 void LogPrinter::Finish() {
   for (const auto& [host, rest] : filter_.Finish()) Pass(host, rest);
   if (lines_) lines_->Finish();
+  if (folding_) folding_->Flush();
   const bool next_is_heading =
       look_.heading == StageHeading::kPrinted && app_.mode() == OutputMode::kText;
   if (std::exchange(line_open_, false) && next_is_heading) app_.terminal().Out("\n");
@@ -49,6 +55,7 @@ void LogPrinter::StartStage(const client::LogStage& stage, int host_count) {
   stage_ = stage;
   host_count_ = host_count;
   lines_.reset();
+  folding_.reset();
   const bool text = app_.mode() == OutputMode::kText;
   const std::string heading = StageTitle(look_.label.title, stage);
   if (text && look_.heading == StageHeading::kTold) app_.Say(heading);
@@ -60,8 +67,45 @@ void LogPrinter::StartStage(const client::LogStage& stage, int host_count) {
       .host_count = host_count, .split_carriage_returns = app_.terminal().facts().out_tty};
   lines_ = std::make_unique<ui::PrefixedOutput>(
       options, [this, json](int host, std::string_view line, bool continued) {
+        if (folding_) return folding_->Add(host, line, continued);
         json ? PrintJsonLine(host, line) : PrintLine(host, line, continued);
       });
+  const bool several = !look_.one_host && host_count > 1;
+  if (look_.fold && several) StartFolding();
+}
+
+void LogPrinter::StartFolding() {
+  folding_ = std::make_unique<ui::LineFolding>(
+      [this](const std::vector<int>& hosts, std::string_view line, bool continued) {
+        PrintFoldedLine(hosts, line, continued);
+      });
+}
+
+void LogPrinter::PrintFolded(base::TimePoint now) {
+  if (!folding_ || folding_->empty()) return folded_since_.reset();
+  if (!folded_since_) folded_since_ = now;
+  if (now - *folded_since_ < kFoldFor) return;
+  folding_->Flush();
+  folded_since_.reset();
+}
+
+void LogPrinter::PrintFoldedLine(const std::vector<int>& hosts, std::string_view line,
+                                 bool continued) {
+  if (line.ends_with('\n')) line.remove_suffix(1);
+  if (app_.mode() == OutputMode::kJson) {
+    return app_.ShowJsonLine({{"job", job_.value},
+                              {"attempt", stage_->attempt},
+                              {"stage", stage_->name},
+                              {"hosts", hosts},
+                              {"line", std::string(line)}});
+  }
+  ui::Terminal& terminal = app_.terminal();
+  const std::string prefix =
+      look_.label.prefix + ui::HostsLabel(hosts) + (continued ? " + " : " | ");
+  const int colour = look_.label.prefix.empty() ? hosts.front() : look_.label.number;
+  terminal.Out(ui::PaintHost(colour, prefix, terminal.out_style()));
+  terminal.OutBytes(line);
+  terminal.OutBytes("\n");
 }
 
 std::string LogPrinter::PrefixOf(int host, bool continued) const {

@@ -30,7 +30,8 @@ base::Result<bool> LogStreams::Follow(
                                   const client::LogPiece& piece) {
       return Take(*one, stage, host, piece);
     };
-    const auto look = [one, &looked] {
+    const auto look = [this, one, &looked] {
+      one->printer.PrintFolded(context_.Now());
       if (one->follower.done()) one->printer.Finish();
       looked(one->follower.job(), one->follower.done());
     };

@@ -406,7 +406,7 @@ TEST_F(CliGolden, Logs) {
                   {"logs", "1", "--host", "x"},
                   {"logs", "1", "--stage", "rn"},
                   {"logs", "1", "--attempt", "9"},
-                  {"logs", "1", "-f", "--fold"},
+                  {"logs", "1", "-f", "--fold", "-t"},
                   {"logs", "1", "--tail", "1"},
                   {"logs", "1", "--grep", "loss [^n]"},
                   {"logs", "1", "--grep", "loss ["},

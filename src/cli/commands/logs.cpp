@@ -44,9 +44,11 @@ constexpr std::int64_t kTailOfFollow = 20;
 
 base::Status CheckFold(const LogsOptions& options) {
   if (!options.fold) return base::Ok();
-  if (options.follow)
-    return base::InvalidArgument("--follow and --fold exclude each other",
-                                 "folding compares whole logs: ask for it when the stage is over");
+  if (options.follow) {
+    if (!options.times) return base::Ok();
+    return base::InvalidArgument("--fold and --timestamps exclude each other",
+                                 "hosts that share a line wrote it at different times");
+  }
   const bool parts = options.tail || options.since || !options.grep.empty();
   if (!parts && !options.times) return base::Ok();
   return base::InvalidArgument("--fold compares whole logs",
@@ -155,7 +157,8 @@ Result<int> Follow(App& app, const client::Context& context, const std::vector<c
     const LogLook look{.one_host = !hosts.all && hosts.numbers.size() == 1,
                        .heading = StageHeading::kTold,
                        .times = wanted.times,
-                       .label = labels[i]};
+                       .label = labels[i],
+                       .fold = wanted.fold};
     streams.Add(jobs[i].id, std::move(from), look, wanted.filter);
     if (HasHostsAtWork(jobs[i])) narrator.Known(jobs[i]);
   }

@@ -145,6 +145,35 @@ TEST_F(LogsOfJobs, OneThatIsFollowedAlonePrintsAsItWrote) {
               AllOf(StartsWith("== attempt 1, run\n"), HasSubstr("job 000001 is SUCCEEDED\n")));
 }
 
+TEST_F(LogsOfJobs, FollowedAndFoldedShowALineOfSeveralHostsOnce) {
+  for (const int host : {0, 1, 2}) Wrote(1, host, "step 1\n", 1h);
+  Wrote(1, 1, "boom\n", 1h);
+  EndOneAfterAnother();
+  const auto ended = world_.Run({"logs", "-f", "--fold", "1"});
+  EXPECT_EQ(ended.exit_code, 0);
+  EXPECT_EQ(ended.out,
+            "hosts 0-2 (3) | step 1\nhost 1 | boom\nhost 0 | more of one\n"
+            "host 0 | the end of one\n");
+}
+
+TEST_F(LogsOfJobs, FollowedAndFoldedNameTheHostsOfALineAsJson) {
+  for (const int host : {0, 1}) Wrote(1, host, "step 1\n", 1h);
+  Wrote(1, 0, "loss 2\n", 1h);
+  world_.on_pause = [](MemoryStore& store) {
+    MoveTo(store, 1, core::Done{});
+    return true;
+  };
+  const auto ended = world_.Run({"logs", "-f", "--fold", "--json", "--grep", "step", "1"});
+  EXPECT_EQ(ended.exit_code, 0);
+  EXPECT_EQ(ended.out,
+            "{\"job\":1,\"attempt\":1,\"stage\":\"run\",\"hosts\":[0,1],\"line\":\"step 1\"}\n");
+}
+
+TEST_F(LogsOfJobs, OfOneHostTheyAreAsItWroteThem) {
+  for (const int host : {0, 1}) Wrote(1, host, "of " + std::to_string(host) + "\n", 1h);
+  EXPECT_EQ(world_.Run({"logs", "1", "-w", "1"}).out, "of 1\n");
+}
+
 TEST_F(LogsOfJobs, BetweenTwoAttemptsSayEachChangeOnce) {
   const auto fill = world_.fill;
   world_.fill = [this, fill](MemoryStore& store) {
