@@ -3,6 +3,8 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <algorithm>
+
 #include "jobman/base/env.hpp"
 #include "jobman/base/strings.hpp"
 #include "tests/e2e/place.hpp"
@@ -40,6 +42,11 @@ TEST(ManyHosts, APodRunsOnAllHostsAndReportsEach) {
   for (int host = 0; host < hosts; ++host) {
     EXPECT_EQ(place.Log(1, 1, "run", host), "I am " + std::to_string(host) + "\n");
   }
+  const Ran logs = place.Jobman({"logs", "-f", "1"});
+  EXPECT_EQ(std::count(logs.out.begin(), logs.out.end(), '\n'), hosts) << logs.err;
+  EXPECT_THAT(logs.out, HasSubstr("| I am " + std::to_string(hosts - 1) + "\n"));
+  const Ran some = place.Jobman({"logs", "-f", "--fold", "1", "-w", "5-9", "--grep", "am 7$"});
+  EXPECT_EQ(some.out, "host 7 | I am 7\n") << some.err;
   EXPECT_EQ(place.Jobman({"delete", "1", "--wait"}).code, 0);
   EXPECT_THAT(place.Sim({"status"}).out, HasSubstr("no nodes, no queued resources"));
 }
