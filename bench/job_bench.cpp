@@ -123,21 +123,13 @@ void MeasureByHand(const Place& place, const std::string& job, const std::string
   by_hand.simulator.Add({.cpu_ms = sim_ms});
 }
 
-bool IsUpEverywhere(const Place& place, const std::string& job) {
-  const base::Json shown = place.Ask({"show", job})["jobs"][0];
-  if (base::GetString(shown, "state") != "RUNNING") return false;
-  for (const base::Json& host : shown["stage"]["hosts"])
-    if (base::GetString(host, "phase") != "running") return false;
-  return true;
-}
-
 void MeasureCancel(const Place& place, int rounds, int hosts, Measured& measured) {
   const std::string file = place.Write("stubborn.yaml", JobFile("stubborn", hosts, kStubborn));
   place.Take(place.Jobman({"create", file}));
   for (int round = 0; round < rounds; ++round) {
     if (round > 0) place.Take(place.Jobman({"resume", "stubborn"}));
     bench::Await("the command to run on every host",
-                 [&] { return IsUpEverywhere(place, "stubborn"); });
+                 [&] { return bench::IsUpEverywhere(place, "stubborn"); });
     measured.cancel_ms.push_back(
         place.Take(place.Jobman({"cancel", "stubborn", "--wait"})).wall_ms);
   }

@@ -12,6 +12,7 @@
 #include <algorithm>
 #include <chrono>
 #include <cmath>
+#include <fstream>
 #include <map>
 #include <sstream>
 #include <stdexcept>
@@ -25,8 +26,8 @@ namespace {
 
 using Clock = std::chrono::steady_clock;
 
-constexpr auto kAwaitLimit = std::chrono::minutes{1};
 constexpr useconds_t kAwaitPause = 10'000;
+constexpr useconds_t kLookPause = 20'000;
 
 double Millis(const timeval& time) {
   return static_cast<double>(time.tv_sec) * 1e3 + static_cast<double>(time.tv_usec) / 1e3;
@@ -73,6 +74,32 @@ std::optional<Stat> ReadStat(const base::Path& process) {
   return stat;
 }
 
+/// The number behind `name` in /proc/PID/status; 0 if it is not there.
+double StatusNumber(const base::Path& process, const std::string& name) {
+  const auto status = base::ReadFile(process / "status");
+  const auto line = status.ok() ? status->find("\n" + name + ":") : std::string::npos;
+  return line == std::string::npos ? 0 : std::stod(status->substr(line + name.size() + 2));
+}
+
+struct Ended {
+  Cost cost = {};
+  int status = 0;
+};
+
+/// Waits for the end of `pid`; looks at it meanwhile if `extent` is given.
+Ended AwaitEnd(pid_t pid, Clock::time_point start, Extent* extent) {
+  rusage usage = {};
+  int status = 0;
+  while (wait4(pid, &status, extent != nullptr ? WNOHANG : 0, &usage) == 0) {
+    extent->Widen(ExtentOf(pid));
+    usleep(kLookPause);
+  }
+  return {.cost = {.wall_ms = MillisSince(start),
+                   .cpu_ms = Millis(usage.ru_utime) + Millis(usage.ru_stime),
+                   .peak_mb = static_cast<double>(usage.ru_maxrss) / 1024},
+          .status = status};
+}
+
 }  // namespace
 
 double Quantile(std::vector<double> values, double quantile) {
@@ -104,17 +131,33 @@ double Samples::Peak() const {
 
 Cost Run(const Words& argv, const base::Path& output) {
   const auto start = Clock::now();
-  const pid_t pid = Spawn(argv, output, O_TRUNC);
-  rusage usage = {};
-  int status = 0;
-  wait4(pid, &status, 0, &usage);
-  const Cost cost{.wall_ms = MillisSince(start),
-                  .cpu_ms = Millis(usage.ru_utime) + Millis(usage.ru_stime),
-                  .peak_mb = static_cast<double>(usage.ru_maxrss) / 1024};
-  if (status == 0) return cost;
+  const Ended ended = AwaitEnd(Spawn(argv, output, O_TRUNC), start, nullptr);
+  if (ended.status == 0) return ended.cost;
   const auto said = base::ReadFile(output);
   throw std::runtime_error(fmt::format("{} ended with status {:#x}: {}", base::Join(argv, " "),
-                                       status, said.value_or("")));
+                                       ended.status, said.value_or("")));
+}
+
+Cost RunAnyhow(const Words& argv, const base::Path& output, Extent* extent) {
+  const auto start = Clock::now();
+  return AwaitEnd(Spawn(argv, output, O_TRUNC), start, extent).cost;
+}
+
+void Extent::Widen(const Extent& other) {
+  resident_mb = std::max(resident_mb, other.resident_mb);
+  threads = std::max(threads, other.threads);
+  files = std::max(files, other.files);
+}
+
+Extent ExtentOf(pid_t pid) {
+  const base::Path process = fmt::format("/proc/{}", pid);
+  Extent extent{.resident_mb = StatusNumber(process, "VmHWM") / 1024,
+                .threads = static_cast<int>(StatusNumber(process, "Threads"))};
+  std::error_code ended;
+  for (std::filesystem::directory_iterator file(process / "fd", ended), last;
+       !ended && file != last; file.increment(ended))
+    ++extent.files;
+  return extent;
 }
 
 pid_t Start(const Words& argv, const base::Path& output) {
@@ -135,10 +178,11 @@ bool Works(const Words& argv) {
   }
 }
 
-void Await(const std::string& what, const std::function<bool()>& is_so) {
+void Await(const std::string& what, const std::function<bool()>& is_so,
+           std::chrono::seconds limit) {
   const auto start = Clock::now();
   while (!is_so()) {
-    if (Clock::now() - start > kAwaitLimit) throw std::runtime_error("waited in vain for " + what);
+    if (Clock::now() - start > limit) throw std::runtime_error("waited in vain for " + what);
     usleep(kAwaitPause);
   }
 }
@@ -189,10 +233,15 @@ double TreeCpuMs(pid_t root) {
 }
 
 double PeakMbOf(pid_t pid) {
-  const auto status = base::ReadFile(fmt::format("/proc/{}/status", pid));
-  const auto line = status.ok() ? status->find("VmHWM:") : std::string::npos;
-  if (line == std::string::npos) return 0;
-  return std::stod(status->substr(line + 6)) / 1024;
+  return StatusNumber(fmt::format("/proc/{}", pid), "VmHWM") / 1024;
+}
+
+void ForgetPeak(pid_t pid) {
+  std::ofstream(fmt::format("/proc/{}/clear_refs", pid)) << 5;
+}
+
+std::string AtMost(double value, double most, const char* unit) {
+  return fmt::format("(at most {:.4g}{}: {})", most, unit, value <= most ? "met" : "MISSED");
 }
 
 }  // namespace jobman::bench

@@ -91,14 +91,24 @@ Hosts HostsOf(const Place& place, const std::string& job) {
   const base::Json shown = place.Ask({"show", job})["jobs"][0];
   const auto sim = base::ParseJson(base::ReadFile(place.home() / "sim/sim.json").value_or(""));
   const base::Json& ssh = shown["spec"]["ssh"];
-  Hosts hosts{.client = fmt::format("ssh -n -F /dev/null -i {} -p {} -l {} -o BatchMode=yes "
-                                    "-o StrictHostKeyChecking=no "
-                                    "-o UserKnownHostsFile=/dev/null -o LogLevel=ERROR",
-                                    base::GetString(ssh, "private_key"),
-                                    base::GetInt(*sim, "ssh_port"), base::GetString(ssh, "user"))};
+  Hosts hosts{.port = static_cast<int>(base::GetInt(*sim, "ssh_port")),
+              .user = base::GetString(ssh, "user"),
+              .private_key = base::GetString(ssh, "private_key")};
+  hosts.client = fmt::format(
+      "ssh -n -F /dev/null -i {} -p {} -l {} -o BatchMode=yes -o StrictHostKeyChecking=no "
+      "-o UserKnownHostsFile=/dev/null -o LogLevel=ERROR",
+      hosts.private_key, hosts.port, hosts.user);
   for (const base::Json& host : shown["slice"]["hosts"])
     hosts.addresses.push_back(base::GetString(host, "external"));
   return hosts;
+}
+
+bool IsUpEverywhere(const Place& place, const std::string& job) {
+  const base::Json shown = place.Ask({"show", job})["jobs"][0];
+  if (base::GetString(shown, "state") != "RUNNING") return false;
+  for (const base::Json& host : shown["stage"]["hosts"])
+    if (base::GetString(host, "phase") != "running") return false;
+  return true;
 }
 
 }  // namespace jobman::bench

@@ -29,6 +29,7 @@ class Place {
   std::string Write(const std::string& name, const std::string& text) const;
 
   base::Path home() const { return dir_ / "home"; }
+  const base::Path& dir() const { return dir_; }
   pid_t controller() const { return controller_; }
   pid_t simulator() const { return simulator_; }
 
@@ -46,7 +47,12 @@ class Place {
 struct Hosts {
   std::string client = {};
   Words addresses = {};
+  int port = 0;
+  std::string user = {};
+  std::string private_key = {};
 };
 Hosts HostsOf(const Place& place, const std::string& job);
+/// Whether the command of the job runs on every host, by `jobman show`.
+bool IsUpEverywhere(const Place& place, const std::string& job);
 
 }  // namespace jobman::bench
