@@ -41,7 +41,7 @@ base::Result<remote::RunStatus> AfterError(base::Error error, const std::string&
   return error;
 }
 
-constexpr std::size_t kPiece = std::size_t{256} * 1024;  // see RemoteCommand::next_input
+constexpr std::size_t kInputPiece = std::size_t{256} * 1024;  // see RemoteCommand::next_input
 
 /// The pieces of a text that is made when the first is asked for, and let go after the last.
 class LatePieces {
@@ -51,7 +51,7 @@ class LatePieces {
     if (!text_) {
       JM_ASSIGN_OR_RETURN(text_, make_());
     }
-    std::string piece = text_->substr(given_, kPiece);
+    std::string piece = text_->substr(given_, kInputPiece);
     given_ += piece.size();
     if (piece.empty()) static_cast<void>(std::exchange(*text_, {}));
     return piece;
