@@ -127,7 +127,9 @@ for dir; do
   from=$0/tree/$dir to=./$dir
   [ -d "$from" ] || continue
   if [ -n "$dir" ]; then
-    if [ -L "$to" ] || [ ! -d "$to" ]; then rm -f -- "$to" || exit 255; fi
+    if [ -L "$to" ] || { [ -e "$to" ] && [ ! -d "$to" ]; }; then
+      rm -f -- "$to" || [ -d "$to" ] || exit 255
+    fi
     [ -d "$to" ] || ! mv -T -- "$from" "$to" 2>/dev/null || continue
     # Another host that shares the folder may have made it.
     [ -d "$to" ] || mv -T -- "$from" "$to" || exit 255
