@@ -149,16 +149,17 @@ class Host {
   }
 
   int Read() {
-    status_ = ssh_channel_get_exit_status(channel_);  // reads what has arrived
+    status_ = ssh_channel_get_exit_status(channel_);  // handles what has arrived
     std::array<char, 16384> bytes = {};
     while (true) {
       const int size = ssh_channel_read_nonblocking(channel_, bytes.data(), bytes.size(), 0);
       if (size <= 0) break;
       std::fwrite(bytes.data(), 1, static_cast<std::size_t>(size), stdout);
     }
+    const bool closed = ssh_channel_is_closed(channel_) != 0;
+    if (closed) status_ = ssh_channel_get_exit_status(channel_);  // it came while we read
     if (status_ >= 0 && ssh_channel_is_eof(channel_) != 0) return SSH_OK;
-    const bool lost = ssh_is_connected(session_) == 0 || ssh_channel_is_closed(channel_) != 0;
-    return lost ? SSH_ERROR : SSH_AGAIN;
+    return closed || ssh_is_connected(session_) == 0 ? SSH_ERROR : SSH_AGAIN;
   }
 
   void Fail(const std::string& why) {
@@ -207,7 +208,10 @@ void RunAll(Hosts& hosts, std::size_t window) {
   while (over < hosts.size()) {
     for (; next < hosts.size() && connecting < window; ++next) {
       hosts[next]->Start(epoll.get());
-      hosts[next]->over() ? ++over : ++connecting;
+      if (hosts[next]->over())
+        ++over;
+      else
+        ++connecting;
     }
     const int count = epoll_wait(epoll.get(), events.data(), events.size(), kMostSilenceMs);
     if (count <= 0) return;
