@@ -18,9 +18,9 @@ constexpr const char* kKeyscanSeconds = "120";
 
 void ScanKeys(const Place& place, const Hosts& hosts, const std::string& addresses) {
   const std::string known = (place.dir() / "known_hosts").string();
-  const std::string line =
-      fmt::format("ssh-keyscan -T {} -p {} -t ed25519 -f {} > {} 2> /dev/null; true", kKeyscanSeconds,
-                  hosts.port, base::ShellQuote(addresses), base::ShellQuote(known));
+  const std::string line = fmt::format(
+      "ssh-keyscan -T {} -p {} -t ed25519 -f {} > {} 2> /dev/null; true", kKeyscanSeconds,
+      hosts.port, base::ShellQuote(addresses), base::ShellQuote(known));
   place.Take({"sh", "-c", line});
   const int count = CountLines(known, "ssh-ed25519");
   if (count == static_cast<int>(hosts.addresses.size())) return;
