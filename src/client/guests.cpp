@@ -120,7 +120,7 @@ base::Task<base::Result<GuestChange>> BringInLine(Context context, core::Guest g
 
 std::string_view FateName(GuestVisit::Fate fate) {
   switch (fate) {
-    case Fate::kDone:
+    case Fate::kSettled:
       return "done";
     case Fate::kLater:
       return "later";

@@ -13,15 +13,15 @@ namespace jobman::client {
 /// What became of a guest on one node, or on the slice of a job that has no nodes yet.
 struct GuestVisit {
   enum class Fate {
-    kDone,    ///< the node has the key, or has it no more
-    kLater,   ///< the node is not there yet: the controller does it when it is
-    kLeft,    ///< nothing is to be done there: see `why`
-    kFailed,  ///< `error` says why
+    kSettled,  ///< the node has the key, or has it no more
+    kLater,    ///< the node is not there yet: the controller does it when it is
+    kLeft,     ///< nothing is to be done there: see `why`
+    kFailed,   ///< `error` says why
   };
   core::JobId job = {};
   std::string name = {};  ///< of the job
   std::string node = {};  ///< or the slice; empty if the job's record cannot be read
-  Fate fate = Fate::kDone;
+  Fate fate = Fate::kSettled;
   std::string why = {};  ///< a few words; of kFailed in `error`
   std::optional<base::Error> error = {};
 };

@@ -43,7 +43,7 @@ std::string Sentence(const GuestChange& change) {
 
 ui::Cell ResultCell(const GuestVisit& visit) {
   switch (visit.fate) {
-    case GuestVisit::Fate::kDone:
+    case GuestVisit::Fate::kSettled:
       return {visit.why, ui::Tone::kGood};
     case GuestVisit::Fate::kLater:
       return {visit.why, ui::Tone::kBusy};

@@ -18,7 +18,7 @@ ssh::HostOutcome TimedOut() {
   return {.result = base::Error{.code = Code::kDeadlineExceeded, .message = "timeout"},
           .timed_out = true};
 }
-const ssh::HostOutcome kRefused = ErrorOn(Code::kUnavailable, Reason::kHostRefused);
+const ssh::HostOutcome kRefusedHost = ErrorOn(Code::kUnavailable, Reason::kHostRefused);
 const ssh::HostOutcome kKey = ErrorOn(Code::kUnauthenticated, Reason::kHostAuth);
 
 int CodeOf(std::vector<ssh::HostOutcome> hosts) {
@@ -29,8 +29,8 @@ TEST(ExecEnd, OfOneHostItIsTheCommands) {
   EXPECT_EQ(CodeOf({Exited(0)}), 0);
   EXPECT_EQ(CodeOf({Exited(255)}), 255);
   EXPECT_EQ(CodeOf({TimedOut()}), 124);
-  EXPECT_EQ(CodeOf({kRefused}), 75);
-  EXPECT_EQ(EndOf({.hosts = {kRefused}}).hint, "do it");
+  EXPECT_EQ(CodeOf({kRefusedHost}), 75);
+  EXPECT_EQ(EndOf({.hosts = {kRefusedHost}}).hint, "do it");
 }
 
 TEST(ExecEnd, OfSeveralHostsItIsTheHighest) {
@@ -40,10 +40,10 @@ TEST(ExecEnd, OfSeveralHostsItIsTheHighest) {
 }
 
 TEST(ExecEnd, AHostThatDidNotRunItCountsFirst) {
-  EXPECT_EQ(CodeOf({Exited(0), kRefused, Exited(130)}), 75);
-  EXPECT_EQ(EndOf({.hosts = {Exited(0), kRefused}}).hint, "") << "the table has it";
-  EXPECT_EQ(CodeOf({kRefused, kKey, Exited(9)}), 5);
-  EXPECT_EQ(EndOf({.hosts = {kRefused, kKey}}).hint, "do it");
+  EXPECT_EQ(CodeOf({Exited(0), kRefusedHost, Exited(130)}), 75);
+  EXPECT_EQ(EndOf({.hosts = {Exited(0), kRefusedHost}}).hint, "") << "the table has it";
+  EXPECT_EQ(CodeOf({kRefusedHost, kKey, Exited(9)}), 5);
+  EXPECT_EQ(EndOf({.hosts = {kRefusedHost, kKey}}).hint, "do it");
 }
 
 }  // namespace

@@ -50,7 +50,7 @@ TEST_F(GuestsTest, AGuestIsRecordedAndLetInToEachNode) {
   const GuestChange change = LetIn(Ann());
   EXPECT_EQ(Recorded(), Ann());
   ASSERT_THAT(change.visits, SizeIs(3));
-  for (const GuestVisit& visit : change.visits) EXPECT_EQ(visit.fate, Fate::kDone) << visit.node;
+  for (const GuestVisit& visit : change.visits) EXPECT_EQ(visit.fate, Fate::kSettled) << visit.node;
   EXPECT_EQ(change.visits[2].node, core::NodeIds(two.slice->ref)[1]);
   EXPECT_THAT(LoginsOn(one), ElementsAre(core::LoginOf(Ann())));
   LetIn(Ann());
@@ -86,7 +86,7 @@ TEST_F(GuestsTest, ANodeThatFailsDoesNotStopTheOthers) {
   ASSERT_THAT(change.visits, SizeIs(2));
   EXPECT_EQ(change.visits[0].fate, Fate::kFailed);
   EXPECT_EQ(change.visits[0].error->code, base::Code::kPermissionDenied);
-  EXPECT_EQ(change.visits[1].fate, Fate::kDone);
+  EXPECT_EQ(change.visits[1].fate, Fate::kSettled);
   EXPECT_EQ(Recorded(), Ann()) << "later nodes get the key";
 }
 
@@ -161,7 +161,7 @@ TEST_F(GuestsTest, AGuestWhoComesBackIsLetInAgain) {
   TakeAway(Recorded());
   const GuestChange back = LetIn(Ann());
   EXPECT_EQ(Recorded(), Ann());
-  EXPECT_EQ(back.visits[0].fate, Fate::kDone);
+  EXPECT_EQ(back.visits[0].fate, Fate::kSettled);
   EXPECT_THAT(LoginsOn(job), SizeIs(1));
 }
 
