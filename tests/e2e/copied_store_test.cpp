@@ -26,7 +26,10 @@ class CopiedStore : public testing::Test {
     ASSERT_TRUE(
         place_.Until("the command to run", [&] { return place_.Log(1, 1, "run", 0) == "up\n"; }));
     const base::Path folder = place_.path() / "copy";
-    ASSERT_EQ(RunProgram({"cp", "-a", place_.home().string(), folder.string()}).code, 0);
+    // A file that the controller is replacing may be gone when cp comes to it.
+    ASSERT_TRUE(place_.Until("a copy of the home", [&] {
+      return RunProgram({"cp", "-aT", place_.home().string(), folder.string()}).code == 0;
+    }));
     for (const char* name : {"sim", "controller.sock", "controller.log"}) {
       ASSERT_TRUE(base::RemoveAll(folder / name).ok());
     }

@@ -23,7 +23,8 @@ TEST(ManPage, HasEveryCommandAndItsOptions) {
   CliWorld world;
   const std::string page = world.Run({"__man"}).out;
   for (const cli::Command& command : cli::Commands())
-    EXPECT_THAT(page, HasSubstr("\n.SS \\fBjobman " + std::string(command.name)));
+    EXPECT_THAT(page, HasSubstr("\n.SS \\fBjobman " +
+                                base::ReplaceAll(std::string(command.name), "-", "\\-")));
   EXPECT_THAT(page, AllOf(HasSubstr("\n.SS \\fBjobman logs\\fR [OPTIONS] [\\fIJOB...\\fR]\n"),
                           HasSubstr(".TP\n\\fB\\-f\\fR, \\fB\\-\\-follow\\fR\n"),
                           HasSubstr("\\fBjobman controller install\\fR"),

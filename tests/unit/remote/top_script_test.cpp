@@ -144,11 +144,11 @@ TEST_P(TopScriptTest, AsksTpuInfoForTheTwoMetricsAndAnOlderOneForAll) {
       "echo '| Chip | HBM usage | Duty cycle |'\n"
       "echo '| 0 | 1.00 GiB / 2.00 GiB | 90.00% |'\necho '| 1 | 1.00 GiB / 2.00 GiB | 50.00% |'\n";
   // Of an environment of the job.
-  WriteProgram("env/bin/tpu-info", "echo $* >>~/calls\n[ $# = 4 ] || exit 2\n" + say);
+  WriteProgram("env/bin/tpu-info", "echo $* >>~/asked-for\n[ $# = 4 ] || exit 2\n" + say);
   HostLook look = Look();
   EXPECT_EQ(look.duty_percent, 70.0);
   EXPECT_EQ(look.chips[1].duty_percent, 50.0);
-  EXPECT_EQ(Slurp(host.home() / "calls"), "--metric duty_cycle_percent --metric hbm_usage\n");
+  EXPECT_EQ(Slurp(host.home() / "asked-for"), "--metric duty_cycle_percent --metric hbm_usage\n");
   WriteProgram("env/bin/tpu-info", "[ $# = 0 ] || exit 2\n" + say);
   EXPECT_EQ(Look().duty_percent, 70.0);
   WriteProgram("env/bin/tpu-info", "echo No program uses the TPU >&2; exit 1\n");
