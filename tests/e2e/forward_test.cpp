@@ -259,7 +259,7 @@ TEST_F(Forward, InTheBackgroundFailsWithItsCause) {
   }
   const Ran nobody = place_.Jobman({"forward", "1", "-w", "7", "0:80", "--background"});
   EXPECT_EQ(nobody.code, 3) << nobody.All();
-  EXPECT_THAT(nobody.err, HasSubstr("job 000001 has 2 hosts, not 7"));
+  EXPECT_THAT(nobody.err, HasSubstr("job 000001 has hosts 0-1, not 7"));
   EXPECT_EQ(base::GetMember(List(), "forwards").size(), 1U);
   const Ran named = place_.Jobman({"forward", "list", "6006"});
   EXPECT_EQ(named.code, 2);
