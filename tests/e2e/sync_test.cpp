@@ -95,7 +95,7 @@ TEST_F(Sync, ADryRunListsAndDeleteRemovesOnlyWhatIsNotExcluded) {
   EXPECT_EQ(dry.code, 0) << dry.All();
   EXPECT_EQ(dry.out, "hosts 0-1 (2):\n+ b\n- old/\n- old/x\n- way\n");
   EXPECT_THAT(dry.err, HasSubstr("would send 1 of 3 files, 2 removed to 2 hosts"));
-  EXPECT_EQ(On("ls ~/code/b").code, 1) << "nothing was done";
+  EXPECT_EQ(On("ls ~/code/b").code, 2) << "nothing was done";
   const Ran done = Jobman({"here", "1:code", "--delete"});
   EXPECT_EQ(done.code, 0) << done.All();
   const Ran left = On("ls -A ~/code; ls ~/outside", "0");
@@ -138,9 +138,9 @@ TEST_F(Sync, AnInterruptLeavesNoHalfFileAndTheNextGoesOn) {
   }));
   ::kill(sync, SIGINT);
   EXPECT_EQ(place_->EndOf(sync), 130);
-  EXPECT_EQ(On("rm -rf ~/bin ~/.bashrc ~/fifo; ls ~/code/big").code, 1);
+  EXPECT_EQ(On("rm -rf ~/bin ~/.bashrc ~/fifo; ls ~/code/big").code, 2);
   ASSERT_TRUE(place_->Until("the hosts to clean up",
-                            [&] { return On("ls -d ~/code/.jobman-sync/new-*").code == 1; }));
+                            [&] { return On("ls -d ~/code/.jobman-sync/new-*").code == 2; }));
   EXPECT_EQ(Jobman({"here", "1:code"}).code, 0);
   EXPECT_THAT(On("stat -c %s ~/code/big").out, HasSubstr("host 1 | 1000000"));
 }
