@@ -8,6 +8,7 @@
 
 #include "jobman/base/hash.hpp"
 #include "jobman/base/strings.hpp"
+#include "tests/e2e/pair_of_hosts.hpp"
 #include "tests/e2e/place.hpp"
 #include "tests/e2e/terminal.hpp"
 
@@ -19,41 +20,17 @@ using testing::HasSubstr;
 using testing::Not;
 namespace fs = std::filesystem;
 
-class Cp : public testing::Test {
+class Cp : public PairOfHosts {
  protected:
-  /// Each test has a job of two hosts of its own, on the simulator of all.
-  static void SetUpTestSuite() {
-    place_ = std::make_unique<Place>();
-    place_->StartSim({"--delays", "0"});
-    ASSERT_EQ(place_->Jobman({"run", place_->JobFile("pair", 2, "true")}).code, 0);
-  }
-  static void TearDownTestSuite() { place_.reset(); }
-
-  void SetUp() override { fs::create_directories(here()); }
   void TearDown() override {
-    fs::remove_all(here());
+    PairOfHosts::TearDown();
     On("rm -rf ~/data ~/got ~/out");
   }
-  static base::Path here() { return place_->path() / "here"; }
-  /// Runs `jobman ARGS` in the folder here().
-  static Ran Jobman(std::vector<std::string> args) {
-    args.insert(args.begin(), {"bash", "-c", "cd \"$0\" && exec \"$@\"", here().string(),
-                               JOBMAN_BIN_DIR "/jobman", "--home", place_->home().string()});
-    return RunProgram(args);
-  }
-  static Ran On(const std::string& command, const std::string& hosts = "all") {
-    return place_->Jobman({"exec", "1", "-w", hosts, "--", command});
-  }
-  static void Write(const std::string& name, const std::string& text, mode_t mode = 0644) {
-    fs::create_directories((here() / name).parent_path());
-    ASSERT_TRUE(base::WriteFileAtomic(here() / name, text, mode).ok());
-  }
+  static Ran Jobman(std::vector<std::string> args) { return JobmanIn(here(), std::move(args)); }
   static std::string Read(const std::string& name) {
     return base::ReadFile(here() / name).value_or("(none)");
   }
-  static std::unique_ptr<Place> place_;
 };
-std::unique_ptr<Place> Cp::place_;
 
 TEST_F(Cp, AFolderGoesToEveryHostAndComesBack) {
   Write("data/run.sh", "#!/bin/sh\n", 0750);

@@ -8,6 +8,7 @@
 
 #include "jobman/base/json.hpp"
 #include "jobman/base/strings.hpp"
+#include "tests/e2e/pair_of_hosts.hpp"
 #include "tests/e2e/place.hpp"
 #include "tests/e2e/terminal.hpp"
 
@@ -19,39 +20,19 @@ using testing::HasSubstr;
 using testing::Not;
 namespace fs = std::filesystem;
 
-class Sync : public testing::Test {
+/// Each test has the folder ~/code of the hosts to itself.
+class Sync : public PairOfHosts {
  protected:
-  /// Each test has the folder ~/code of a job of two hosts to itself.
-  static void SetUpTestSuite() {
-    place_ = std::make_unique<Place>();
-    place_->StartSim({"--delays", "0"});
-    ASSERT_EQ(place_->Jobman({"run", place_->JobFile("pair", 2, "true")}).code, 0);
-  }
-  static void TearDownTestSuite() { place_.reset(); }
-
-  void SetUp() override { fs::create_directories(here()); }
   void TearDown() override {
-    fs::remove_all(here());
+    PairOfHosts::TearDown();
     On("rm -rf ~/code ~/outside");
   }
-  static base::Path here() { return place_->path() / "here"; }
   /// Runs `jobman sync ARGS` in the folder above here().
   static Ran Jobman(std::vector<std::string> args) {
-    args.insert(args.begin(),
-                {"bash", "-c", "cd \"$0\" && exec \"$@\"", place_->path().string(),
-                 JOBMAN_BIN_DIR "/jobman", "--home", place_->home().string(), "sync"});
-    return RunProgram(args);
+    args.insert(args.begin(), "sync");
+    return JobmanIn(place_->path(), std::move(args));
   }
-  static Ran On(const std::string& command, const std::string& hosts = "all") {
-    return place_->Jobman({"exec", "1", "-w", hosts, "--", command});
-  }
-  static void Write(const std::string& name, const std::string& text, mode_t mode = 0644) {
-    fs::create_directories((here() / name).parent_path());
-    ASSERT_TRUE(base::WriteFileAtomic(here() / name, text, mode).ok());
-  }
-  static std::unique_ptr<Place> place_;
 };
-std::unique_ptr<Place> Sync::place_;
 
 TEST_F(Sync, SendsWhatDiffersAndTheSecondTimeNothing) {
   Write("run.sh", "#!/bin/sh\n", 0750);

@@ -72,15 +72,21 @@ ui::Tone ApartTone(const TopHost& host) {
   return host.apart.empty() ? ui::Tone::kPlain : ui::Tone::kBusy;
 }
 
+/// What a row begins with, of a host and of a chip.
+std::vector<ui::Cell> FirstCells(const TopHost& host) {
+  const HostLook& look = *host.look;
+  return {{std::to_string(host.host), ApartTone(host)},
+          LoadText(look.load),
+          LoadText(LoadPerCpu(look)),
+          PercentText(look.cpu_percent),
+          AmountText(look.memory)};
+}
+
 void AddHost(TopTable& to, const TopHost& host) {
   const HostLook& look = *host.look;
-  std::vector<ui::Cell> cells = {{std::to_string(host.host), ApartTone(host)},
-                                 LoadText(look.load),
-                                 LoadText(LoadPerCpu(look)),
-                                 PercentText(look.cpu_percent),
-                                 AmountText(look.memory),
-                                 PercentText(SharePercent(look.root_disk)),
-                                 PercentText(SharePercent(look.home_disk))};
+  std::vector<ui::Cell> cells = FirstCells(host);
+  cells.emplace_back(PercentText(SharePercent(look.root_disk)));
+  cells.emplace_back(PercentText(SharePercent(look.home_disk)));
   if (to.duty) {
     cells.emplace_back(PercentText(look.duty_percent));
     cells.emplace_back(AmountText(look.hbm));
@@ -94,13 +100,9 @@ void AddHost(TopTable& to, const TopHost& host) {
 
 void AddChip(TopTable& to, const TopHost& host, const Chip& chip, const ChipHolder* holder) {
   const HostLook& look = *host.look;
-  std::vector<ui::Cell> cells = {{std::to_string(host.host), ApartTone(host)},
-                                 LoadText(look.load),
-                                 LoadText(LoadPerCpu(look)),
-                                 PercentText(look.cpu_percent),
-                                 AmountText(look.memory),
-                                 AmountText(look.root_disk),
-                                 AmountText(look.home_disk)};
+  std::vector<ui::Cell> cells = FirstCells(host);
+  cells.emplace_back(AmountText(look.root_disk));
+  cells.emplace_back(AmountText(look.home_disk));
   if (to.chips) cells.emplace_back(OrDash(chip.device));
   if (to.duty) {
     cells.emplace_back(PercentText(chip.duty_percent));

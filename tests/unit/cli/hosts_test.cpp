@@ -12,6 +12,7 @@
 #include "tests/support/lend.hpp"
 #include "tests/support/local_shell.hpp"
 #include "tests/support/run_now.hpp"
+#include "tests/support/running_job.hpp"
 
 namespace jobman::test {
 namespace {
@@ -40,15 +41,7 @@ class NetworkCommands : public testing::Test {
   NetworkCommands() {
     world_.open_cloud = Lend(cloud_);
     world_.open_shell = Lend(hosts_);
-    world_.fill = [this](MemoryStore& store) {
-      core::Job job = JobBuilder().Build();
-      const auto id = store.Create(job, "", world_.clock.Now());
-      job = *store.Get(*id);
-      job.wish_new = false;
-      job.attempt = 1;
-      job.state = core::Running{};
-      EXPECT_TRUE(store.Commit({.job = WithHosts(job, 2)}, 0).ok());
-    };
+    world_.fill = [this](MemoryStore& store) { AddRunningJob(store, world_.clock.Now(), 2); };
   }
   /// A slice that the store's job 7 asked for, which it does not have.
   void LeaveASlice() {

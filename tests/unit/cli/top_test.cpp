@@ -8,6 +8,7 @@
 #include "tests/support/job_builder.hpp"
 #include "tests/support/lend.hpp"
 #include "tests/support/local_shell.hpp"
+#include "tests/support/running_job.hpp"
 #include "tests/support/top_hosts.hpp"
 
 namespace jobman::test {
@@ -155,15 +156,7 @@ class TopCommand : public testing::Test {
   TopCommand() {
     world_.open_cloud = Lend(cloud_);
     world_.open_shell = Lend(hosts_);
-    world_.fill = [this](MemoryStore& store) {
-      core::Job job = JobBuilder().Build();
-      const auto id = store.Create(job, "", world_.clock.Now());
-      job = *store.Get(*id);
-      job.wish_new = false;
-      job.attempt = 1;
-      job.state = core::Running{};
-      EXPECT_TRUE(store.Commit({.job = WithHosts(job, 2)}, 0).ok());
-    };
+    world_.fill = [this](MemoryStore& store) { AddRunningJob(store, world_.clock.Now(), 2); };
   }
   CliWorld world_;
   FakeSliceApi cloud_{world_.clock};

@@ -4,11 +4,10 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include <array>
-
 #include "jobman/base/handle.hpp"
 #include "jobman/base/strings.hpp"
 #include "jobman/controller/controller.hpp"
+#include "tests/support/paused_child.hpp"
 #include "tests/unit/client/client_world.hpp"
 #include "tests/unit/client/nudge_listener.hpp"
 
@@ -18,44 +17,11 @@ namespace {
 using testing::HasSubstr;
 
 /// A process that could hold the lease: it does nothing.
-class Idler {
+class Idler : public test::PausedChild {
  public:
-  explicit Idler(bool ignores_term = false) {
-    int raw[2] = {};
-    EXPECT_EQ(pipe(raw), 0);
-    const base::UniqueFd in(raw[0]);
-    base::UniqueFd out(raw[1]);
-    pid_ = fork();
-    EXPECT_GE(pid_, 0);
-    if (pid_ == 0) {
-      signal(SIGTERM, ignores_term ? SIG_IGN : SIG_DFL);
-      const std::string holder = controller::LeaseHolder();
-      if (write(raw[1], holder.data(), holder.size()) < 0) _exit(1);
-      for (;;) pause();
-    }
-    out = {};
-    std::array<char, 512> text = {};
-    EXPECT_GT(read(in.get(), text.data(), text.size() - 1), 0);
-    holder_ = text.data();
-  }
-  ~Idler() {
-    if (Ended()) return;
-    kill(pid_, SIGKILL);
-    waitpid(pid_, nullptr, 0);
-  }
-  Idler(const Idler&) = delete;
-  Idler& operator=(const Idler&) = delete;
-  const std::string& holder() const { return holder_; }
-  pid_t pid() const { return pid_; }
-  bool Ended() {
-    ended_ = ended_ || waitpid(pid_, nullptr, WNOHANG) == pid_;
-    return ended_;
-  }
-
- private:
-  pid_t pid_ = 0;
-  bool ended_ = false;
-  std::string holder_ = {};
+  explicit Idler(bool ignores_term = false)
+      : PausedChild([](const Say& say) { say(controller::LeaseHolder()); }, ignores_term) {}
+  const std::string& holder() const { return said(); }
 };
 
 class BackgroundController : public test::ClientWorld {

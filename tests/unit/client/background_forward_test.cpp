@@ -12,6 +12,7 @@
 
 #include "client/forward_record.hpp"
 #include "jobman/controller/controller.hpp"
+#include "tests/support/paused_child.hpp"
 #include "tests/unit/client/client_world.hpp"
 
 namespace jobman::client {
@@ -19,48 +20,20 @@ namespace {
 
 using testing::HasSubstr;
 
-/// A process that has a record, as one that forwards. The destructor kills it.
-class Recorded {
+/// A process that has a record, as one that forwards.
+class Recorded : public test::PausedChild {
  public:
-  Recorded(const base::StatePaths& paths, const ForwardNote& note, bool ignores_term = false) {
-    int raw[2] = {};
-    EXPECT_EQ(pipe(raw), 0);
-    const base::UniqueFd in(raw[0]);
-    base::UniqueFd out(raw[1]);
-    pid_ = fork();
-    EXPECT_GE(pid_, 0);
-    if (pid_ == 0) {
-      signal(SIGTERM, ignores_term ? SIG_IGN : SIG_DFL);
-      ForwardNote own = note;
-      if (own.forward.process.empty()) own.forward.process = controller::LeaseHolder();
-      auto record = ForwardRecord::Create(paths, own.forward.id);
-      const bool fine = record.ok() && record->Write(own).ok();
-      if (write(raw[1], fine ? "y" : "n", 1) < 0) _exit(1);
-      for (;;) pause();
-    }
-    out = {};
-    char begun = 0;
-    EXPECT_EQ(read(in.get(), &begun, 1), 1);
-    EXPECT_EQ(begun, 'y');
-  }
-  ~Recorded() { Kill(); }
-  Recorded(const Recorded&) = delete;
-  Recorded& operator=(const Recorded&) = delete;
-
-  pid_t pid() const { return pid_; }
-  void Kill() {
-    if (Ended()) return;
-    kill(pid_, SIGKILL);
-    ended_ = waitpid(pid_, nullptr, 0) == pid_;
-  }
-  bool Ended() {
-    ended_ = ended_ || waitpid(pid_, nullptr, WNOHANG) == pid_;
-    return ended_;
+  Recorded(const base::StatePaths& paths, const ForwardNote& note, bool ignores_term = false)
+      : PausedChild([&](const Say& say) { Record(paths, note, say); }, ignores_term) {
+    EXPECT_EQ(said(), "y");
   }
 
  private:
-  pid_t pid_ = 0;
-  bool ended_ = false;
+  static void Record(const base::StatePaths& paths, ForwardNote own, const Say& say) {
+    if (own.forward.process.empty()) own.forward.process = controller::LeaseHolder();
+    auto record = ForwardRecord::Create(paths, own.forward.id);
+    say(record.ok() && record->Write(own).ok() ? "y" : "n");
+  }
 };
 
 class BackgroundForwards : public test::ClientWorld {
