@@ -2,6 +2,10 @@
 
 #include <algorithm>
 #include <filesystem>
+#include <functional>
+#include <map>
+#include <memory>
+#include <utility>
 
 #include "jobman/base/env.hpp"
 #include "jobman/base/shell.hpp"
@@ -32,25 +36,55 @@ std::optional<std::string> SecretHere(const core::SecretRef& secret) {
   return base::GetEnv(secret.name);
 }
 
-base::Result<std::string> PrepareAsJob(const Context& context, const core::Job& job,
-                                       const remote::DirectCommand& direct,
-                                       std::vector<ssh::FanOutHost>& hosts) {
-  JM_ASSIGN_OR_RETURN(const std::string store_id, context.Await(context.stores.jobs->StoreId()));
-  const std::string folder = context.paths.JobDir(job.id.value).string();
-  std::string command;
-  for (ssh::FanOutHost& host : hosts) {
-    auto around = controller::EnvironmentOn(job, host.host, store_id, folder, SecretHere);
+/// A command as the job's own would run, with what all hosts have in common.
+struct JobsCommand {
+  core::Job job = {};
+  remote::DirectCommand direct = {};
+  std::string store_id = {};
+  std::string job_dir = {};
+  std::map<std::string, std::optional<std::string>> secrets = {};
+
+  base::Result<remote::DirectCall> On(int host) const {
+    const auto known = [this](const core::SecretRef& secret) {
+      const auto found = secrets.find(secret.name);
+      return found == secrets.end() ? std::nullopt : found->second;
+    };
+    auto around = controller::EnvironmentOn(job, host, store_id, job_dir, known);
     if (!around.ok()) {
       base::Error error = std::move(around).error();
       error.hint = "export it here, or name a file in the job: secrets: [{name: NAME, file: PATH}]";
       return error;
     }
-    JM_ASSIGN_OR_RETURN(remote::DirectCall call,
-                        remote::CallInEnvironment(direct, job.spec, *around));
-    host.input = std::move(call.input);
-    command = std::move(call.command);
+    return remote::CallInEnvironment(direct, job.spec, *around);
   }
-  return command;
+};
+
+/// It names every host of the slice: a thousand such texts are not kept, but made as they are sent.
+/// One that cannot be made ends its command, which misses the end of its input.
+std::function<std::string()> InputOn(std::shared_ptr<const JobsCommand> command, int host) {
+  return [command = std::move(command), host] {
+    auto call = command->On(host);
+    return call.ok() ? std::move(call->input) : std::string("\n");
+  };
+}
+
+base::Result<std::string> PrepareAsJob(const Context& context, const core::Job& job,
+                                       const remote::DirectCommand& direct,
+                                       std::vector<ssh::FanOutHost>& hosts) {
+  auto command = std::make_shared<JobsCommand>();
+  command->job = job;
+  command->direct = direct;
+  JM_ASSIGN_OR_RETURN(command->store_id, context.Await(context.stores.jobs->StoreId()));
+  command->job_dir = context.paths.JobDir(job.id.value).string();
+  for (const core::SecretRef& secret : job.spec.command.secrets)
+    command->secrets[secret.name] = SecretHere(secret);
+  std::string line;
+  for (ssh::FanOutHost& host : hosts) {
+    JM_ASSIGN_OR_RETURN(remote::DirectCall call, command->On(host.host));
+    line = std::move(call.command);  // the same for all
+    host.input = InputOn(command, host.host);
+  }
+  return line;
 }
 
 }  // namespace
@@ -72,9 +106,8 @@ base::Result<std::string> Prepare(const Context& context, const core::Job& job,
                                   const ExecOrder& order, std::vector<ssh::FanOutHost>& hosts) {
   remote::DirectCommand direct{.line = CommandLine(order.words),
                                .clean_libtpu = order.clean_libtpu};
-  const bool jobs_folder = order.workdir && order.workdir->empty();
-  if (order.workdir) direct.workdir = *order.workdir;
-  if (jobs_folder && !order.job_env) direct.workdir = JobFolder(context.paths, job);
+  if (order.workdir)
+    direct.workdir = order.workdir->empty() ? JobFolder(context.paths, job) : *order.workdir;
   if (!order.job_env) return remote::DirectLine(direct);
   return PrepareAsJob(context, job, direct, hosts);
 }

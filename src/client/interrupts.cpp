@@ -4,6 +4,8 @@
 
 #include <asio/use_awaitable.hpp>
 
+#include "jobman/client/times.hpp"
+
 namespace jobman::client {
 
 Interrupts::Interrupts(asio::io_context& loop) : signals_(loop) {
@@ -16,6 +18,11 @@ Interrupts::Interrupts(asio::io_context& loop) : signals_(loop) {
 
 base::Task<void> Interrupts::Wait() {
   co_await signals_.async_wait(asio::use_awaitable);
+}
+
+void SendFarewell(asio::io_context& loop) {
+  loop.restart();
+  loop.run_for(kFarewell);
 }
 
 }  // namespace jobman::client

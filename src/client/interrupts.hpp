@@ -21,6 +21,9 @@ class Interrupts {
   asio::signal_set signals_;
 };
 
+/// Turns the loop a last time: commands that were cancelled send TERM to their hosts as they end.
+void SendFarewell(asio::io_context& loop);
+
 template <class T>
 base::Task<T> AfterOthers(base::Task<T> task) {
   co_await base::Yield();

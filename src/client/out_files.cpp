@@ -72,8 +72,9 @@ Result<base::UniqueFd> OutFiles::Open(const std::string& name, bool is_new) cons
 
 Status OutFiles::Append(int host, Stream stream, std::string_view bytes) {
   const std::string name = OutFileName(host, stream);
-  const bool is_new = stream == Stream::kErr && with_err_.insert(host).second;
+  const bool is_new = stream == Stream::kErr && !with_err_.contains(host);
   JM_ASSIGN_OR_RETURN(const base::UniqueFd fd, Open(name, is_new));
+  if (is_new) with_err_.insert(host);
   while (!bytes.empty()) {
     const ssize_t count = ::write(fd.get(), bytes.data(), bytes.size());
     if (count < 0 && errno == EINTR) continue;

@@ -6,7 +6,6 @@
 
 #include "client/interrupts.hpp"
 #include "jobman/client/host_target.hpp"
-#include "jobman/client/times.hpp"
 
 namespace jobman::client {
 namespace {
@@ -16,12 +15,6 @@ using Ended = std::optional<ssh::FanOutResult>;
 bool SomeTimedOut(const ssh::FanOutResult& result) {
   return std::any_of(result.hosts.begin(), result.hosts.end(),
                      [](const ssh::HostOutcome& host) { return host.timed_out; });
-}
-
-/// A cancelled command sends TERM to its host as it ends, and it ends on the loop.
-void SendFarewell(asio::io_context& loop) {
-  loop.restart();
-  loop.run_for(kFarewell);
 }
 
 /// The set, once it is known that the job has its hosts.

@@ -21,7 +21,6 @@
 #include "jobman/base/waiters.hpp"
 #include "jobman/client/code.hpp"
 #include "jobman/client/copy.hpp"
-#include "jobman/client/times.hpp"
 #include "jobman/remote/sync_script.hpp"
 
 namespace jobman::client {
@@ -94,9 +93,7 @@ class Syncing {
     Interrupts interrupts(*context_.loop);
     const auto ended = context_.Await(UnlessInterrupted(&interrupts, All()));
     if (!ended) {
-      // Commands that are cancelled send TERM to their hosts as they end, and they end on the loop.
-      context_.loop->restart();
-      context_.loop->run_for(kFarewell);
+      SendFarewell(*context_.loop);
       return Interrupted();
     }
     Finish();

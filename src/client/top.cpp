@@ -10,7 +10,6 @@
 
 #include "client/interrupts.hpp"
 #include "jobman/client/run_on_hosts.hpp"
-#include "jobman/client/times.hpp"
 
 namespace jobman::client {
 namespace {
@@ -166,9 +165,7 @@ WatchEnd WatchHosts(const Context& context, const core::Job& job,
   Interrupts interrupts(*context.loop);
   const auto ended = context.Await(UnlessInterrupted(
       &interrupts, Watch(shell.get(), context.stores.jobs, job, all, std::move(show))));
-  // The commands are sent TERM as they are cancelled, on the loop.
-  context.loop->restart();
-  context.loop->run_for(kFarewell);
+  SendFarewell(*context.loop);
   return ended.value_or(WatchEnd::kInterrupted);
 }
 

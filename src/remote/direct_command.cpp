@@ -49,15 +49,16 @@ std::string MarkedLines(const std::string& text) {
   return ":" + base::ReplaceAll(text, "\n", "\n:") + "\n.\n";
 }
 
+/// "#!" at the beginning is for the file of a run, which this has not: the shell reads the line.
 std::string InItsEnvironment(const core::JobSpec& spec, const std::string& line) {
   switch (spec.env_type.value_or(core::EnvType::kNone)) {
     case core::EnvType::kNone:
     case core::EnvType::kDocker:
       return line;
     case core::EnvType::kConda:
-      return InConda(spec.conda, line);
+      return InConda(spec.conda, "\n" + line);
     case core::EnvType::kVenv:
-      return InVenv(spec.venv, line);
+      return InVenv(spec.venv, "\n" + line);
   }
   return line;
 }

@@ -69,18 +69,18 @@ base::Task<base::Status> Begin(std::function<void()> told) {
 ports::RemoteCommand CommandOf(const FanOutHost& one, const ports::RemoteCommand& common) {
   ports::RemoteCommand command = common;
   if (!one.command.empty()) command.command = one.command;
-  if (!one.input.empty()) command.input = one.input;
+  if (one.input) command.input = one.input();
   command.pace = one.pace;
   if (one.on_login) command.may_begin = [told = one.on_login] { return Begin(told); };
   return command;
 }
 
 /// Whether the host runs a command at all; any exit code will do.
-base::Task<base::Status> Answers(ports::HostShell* shell, FanOutHost one, Duration left) {
+base::Task<base::Status> Answers(ports::HostShell* shell, const FanOutHost* one, Duration left) {
   ports::RemoteCommand question{.command = "true", .limit = std::max(left, kLeastAnswer)};
-  if (one.on_login) question.may_begin = [told = one.on_login] { return Begin(told); };
+  if (one->on_login) question.may_begin = [told = one->on_login] { return Begin(told); };
   const ports::ByteSink nobody;
-  JM_CO_TRY(co_await shell->Run(one.target, std::move(question), nobody, nobody));
+  JM_CO_TRY(co_await shell->Run(one->target, std::move(question), nobody, nobody));
   co_return base::Ok();
 }
 
@@ -90,15 +90,15 @@ Error TookTooLong(Duration limit) {
                                  base::FormatDuration(limit))};
 }
 
-base::Task<base::Result<int>> Try(ports::HostShell* shell, FanOutHost one, std::size_t row,
+base::Task<base::Result<int>> Try(ports::HostShell* shell, const FanOutHost* one, std::size_t row,
                                   std::shared_ptr<Shared> shared, Clock::time_point start) {
   const FanOutOptions& options = shared->options;
   if (options.ask_first && options.patience) {
     JM_CO_TRY(co_await Answers(shell, one, *options.patience - Since(start)));
   }
-  ports::RemoteCommand command = CommandOf(one, shared->command);
+  ports::RemoteCommand command = CommandOf(*one, shared->command);
   if (options.limit) command.limit = options.limit;
-  auto result = co_await shell->Run(one.target, std::move(command), one.out, one.err);
+  auto result = co_await shell->Run(one->target, std::move(command), one->out, one->err);
   const bool over = options.limit && !result.ok() && result.error().reason == Reason::kHostHangs;
   if (!over) co_return result;
   shared->result.hosts[row].timed_out = true;
@@ -111,7 +111,7 @@ base::Task<void> RunOne(ports::HostShell* shell, FanOutHost one, std::size_t row
   const auto start = Clock::now();
   const auto& options = shared->options;
   for (int attempt = 1;; ++attempt) {
-    auto result = co_await Try(shell, one, row, shared, start);
+    auto result = co_await Try(shell, &one, row, shared, start);
     const double jitter = std::uniform_real_distribution<>(0, 1)(shared->random);
     const Duration wait = options.backoff.FullJitter(attempt, jitter);
     const bool again = !result.ok() && Passes(result.error()) && options.patience &&

@@ -22,6 +22,9 @@ TEST(Journey, TheQuickstartSucceedsOnFourHosts) {
   EXPECT_THAT(ran.out, HasSubstr("jobman delete 000001"));
   EXPECT_THAT(place.Log(1, 1, "setup-0-workspace", 2), HasSubstr("quickstart"));
   EXPECT_THAT(place.Jobman({"list"}).out, HasSubstr("IDLE"));
+  const Ran quiet = place.Jobman({"exec", "quickstart", "--fold", "-q", "--", "echo same"});
+  EXPECT_THAT(quiet.out, testing::HasSubstr("same\n"));
+  EXPECT_EQ(quiet.err, "");
   const Ran folded = place.Jobman({"exec", "quickstart", "--fold", "--", "echo same"});
   EXPECT_EQ(folded.code, 0) << folded.All();
   EXPECT_THAT(folded.out, HasSubstr("hosts 0-3 (4): same"));

@@ -36,8 +36,9 @@ struct DirectCall {
 
 /// The command as the job's own would run there: in bash, after the profile, with its variables, in
 /// its folder unless the command names one, and in the job's conda or venv, but not in its
-/// container. Everything is on stdin, before the command's input, since files and arguments are
-/// visible. kInvalidArgument as of RunCall().
+/// container. Not with JOBMAN_RUN_DIR and JOBMAN_NOTICE_FILE, which are of its run: what has the
+/// first is ended with it. Everything is on stdin, before the command's input, since files and
+/// arguments are visible. kInvalidArgument as of RunCall().
 base::Result<DirectCall> CallInEnvironment(const DirectCommand& command, const core::JobSpec& spec,
                                            const CommandEnvironment& around);
 

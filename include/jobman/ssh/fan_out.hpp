@@ -17,8 +17,9 @@ struct FanOutHost {
   ports::HostTarget target = {};
   ports::ByteSink out = {};
   ports::ByteSink err = {};
-  std::string command = {};                ///< replaces the common command unless empty
-  std::string input = {};                  ///< before what `pace` gives; see RemoteCommand::input
+  std::string command = {};  ///< replaces the common command unless empty
+  /// What its input begins with, before what `pace` gives, made when it is sent; may be empty.
+  std::function<std::string()> input = {};
   std::shared_ptr<ports::Pace> pace = {};  ///< of its input and output; may be null
   /// Called each time the host has accepted the login, before it is sent a command, in place of
   /// RemoteCommand::may_begin; may be empty.

@@ -70,10 +70,10 @@ base::Status Print(App& app, const views::ExecResult& view) {
     json["in_short"] = in_short.empty() ? base::OrderedJson() : base::OrderedJson(in_short);
     return texts.Print(json, app.terminal());
   }
-  if (app.mode() == OutputMode::kQuiet) return base::Ok();
-  JM_TRY(views::Folded(view).Print(app.terminal()));
   // stdout is what the hosts wrote, and nothing else.
+  JM_TRY(views::Folded(view).Print(app.terminal()));
   app.terminal().Flush();
+  if (app.mode() == OutputMode::kQuiet) return base::Ok();
   JM_ASSIGN_OR_RETURN(const std::string in_short, views::InShort(view));
   app.terminal().Err(RenderText(view, app.terminal().err_style()));
   if (!in_short.empty()) app.terminal().Err(in_short);

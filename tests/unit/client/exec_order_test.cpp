@@ -64,6 +64,10 @@ TEST_F(ExecOrderTest, AJobWithoutAFolderTakesTheSameAsHere) {
   std::filesystem::create_directories(home / "lab/run");
   std::filesystem::current_path(home / "lab/run");
   EXPECT_EQ(FolderOf(job), "~/lab/run");
+  auto hosts = ChooseHosts(Context().paths, job, "all").value();
+  ASSERT_TRUE(
+      Prepare(Context(), job, {.words = {"ls"}, .workdir = "", .job_env = true}, hosts).ok());
+  EXPECT_THAT(hosts[0].input(), HasSubstr("cd \"$jm_home\"/'lab/run' || exit 126"));
   std::filesystem::current_path(home);
   EXPECT_EQ(FolderOf(job), "~");
   std::filesystem::current_path("/usr");
@@ -90,7 +94,7 @@ TEST_F(ExecOrderTest, InTheJobsEnvironmentEachHostHasItsVariablesOnItsInput) {
   ASSERT_TRUE(line.ok()) << line.error().ToString();
   EXPECT_THAT(*line, Not(AnyOf(HasSubstr("hush"), HasSubstr("train"))));
   EXPECT_THAT(
-      hosts[1].input,
+      hosts[1].input(),
       AllOf(HasSubstr(":export JOBMAN_HOST_INDEX=1\n"), HasSubstr(":export JOBMAN_HOSTS=h0,h1\n"),
             HasSubstr(":export LEVEL=command\n"), HasSubstr(":export JOBMAN_TEST_TOKEN=hush\n"),
             testing::EndsWith(":train now\n.\n")));

@@ -97,6 +97,8 @@ TEST_F(DirectCommandTest, EntersTheVenvOfTheJob) {
   spec.env_type = core::EnvType::kVenv;
   spec.venv.name = "lab";
   EXPECT_EQ(RunIn({.line = "echo $IN"}, {}, "", spec).out, "venv\n");
+  EXPECT_EQ(RunIn({.line = "#!/bin/false\necho $IN"}, {}, "", spec).out, "venv\n")
+      << "a line for the shell, and no file";
 }
 
 }  // namespace
