@@ -23,4 +23,18 @@ enum ExitCode : int {
 /// The exit code of a command that ends with `error`.
 ExitCode ExitCodeOf(const base::Error& error);
 
+/// Of a command with a row for each host, whose `error` may be empty: that of the errors if they
+/// agree, and of credentials before all others, since no later try mends them.
+template <class Rows>
+int ExitCodeOfRows(const Rows& rows) {
+  int code = kSuccess;
+  for (const auto& row : rows) {
+    if (!row.error) continue;
+    const int one = ExitCodeOf(*row.error);
+    if (one == kCredentials) return one;
+    code = code == kSuccess || code == one ? one : kJobFailed;
+  }
+  return code;
+}
+
 }  // namespace jobman::cli

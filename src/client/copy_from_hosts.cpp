@@ -170,7 +170,9 @@ class Receiving {
     source->row.bytes = 0;
     if (source->row.resumed > 0) {
       words[1] = std::to_string(source->row.resumed);
-      JM_ASSIGN_OR_RETURN(words[2], source->unpacking->Hash());
+      auto hash = context_.Await(UnlessInterrupted(&interrupts_, source->unpacking->Hash()));
+      if (!hash) return Interrupted();
+      JM_ASSIGN_OR_RETURN(words[2], std::move(*hash));
     }
     for (const std::string& path : plan_.sources) words.push_back(HostPath(path));
     ssh::FanOutHost host = source->host;

@@ -90,9 +90,8 @@ class Sending {
       state_.busy = left;
       Tell();
       if (!context_.Await(UnlessInterrupted(&interrupts_, patience.Wait()))) return Interrupted();
-      const std::int64_t before = given_;
       JM_TRY(RoundAndAnew(left));
-      if (Passing().size() < left.size() || given_ > before) patience.Renew();
+      if (std::exchange(more_there_, false) || Passing().size() < left.size()) patience.Renew();
     }
     for (auto& [host, row] : rows_) copied_.hosts.push_back(std::move(row));
     return std::move(copied_);
@@ -198,7 +197,11 @@ class Sending {
       if (row.error && facts.offset + facts.given > 0)
         row.error = KeptCopy(std::move(*row.error), folder_);
       row.bytes = facts.given;
-      given_ += facts.given;
+      // What was given to the connection need not have arrived: a host has more when it says so.
+      if (!facts.differs && facts.offset > there_[one.host]) {
+        there_[one.host] = facts.offset;
+        more_there_ = true;
+      }
       row.resumed = facts.differs ? 0 : facts.offset;
       row.took = one.took;
       if (!row.error) numbers.push_back(one.host);
@@ -273,10 +276,11 @@ class Sending {
   HostTalk talk_ = {};
   std::map<int, std::shared_ptr<InputResume>> facts_ = {};  ///< of the last round
   std::map<int, Copied::Host> rows_ = {};
-  std::vector<int> differ_ = {};      ///< hosts that have something else
-  std::vector<int> committing_ = {};  ///< when it was interrupted
-  std::vector<int> whole_ = {};       ///< hosts that are done
-  std::int64_t given_ = 0;            ///< to all hosts, in all rounds
+  std::vector<int> differ_ = {};            ///< hosts that have something else
+  std::vector<int> committing_ = {};        ///< when it was interrupted
+  std::vector<int> whole_ = {};             ///< hosts that are done
+  std::map<int, std::int64_t> there_ = {};  ///< of the archive, as hosts have said
+  bool more_there_ = false;                 ///< than a host had before
   CopyState state_ = {};
   Copied copied_ = {};
 };

@@ -13,6 +13,7 @@
 #include <optional>
 #include <system_error>
 
+#include "client/copy_parts.hpp"
 #include "client/forwarded_job.hpp"
 #include "client/interrupts.hpp"
 #include "jobman/base/strings.hpp"
@@ -217,12 +218,9 @@ Task<Result<bool>> Relay(ConnectionPtr one) {
 }
 
 /// The host may answer later: it starts, or its slice is replaced by another one.
-bool MayPass(const base::Error& error) {
-  using base::Reason;
-  const Reason why = error.reason;
+bool MayAnswerLater(const base::Error& error) {
   // kHostAuth: a new machine knows the job's key some seconds after it is READY.
-  return why == Reason::kHostRefused || why == Reason::kHostTimeout || why == Reason::kHostAuth ||
-         why == Reason::kHostHangs || why == Reason::kConnectionBroke;
+  return MayPass(error) || error.reason == base::Reason::kHostAuth;
 }
 
 std::string WhatFailed(const Connection& one, const Result<bool>& tried) {
@@ -237,7 +235,7 @@ Task<void> Attend(ConnectionPtr one) {
     const Result<bool> tried = co_await Relay(one);
     if (tried.ok() && *tried) co_return;
     const std::string failed = WhatFailed(*one, tried);
-    const bool later = *one->socket && (tried.ok() || MayPass(tried.error()));
+    const bool later = *one->socket && (tried.ok() || MayAnswerLater(tried.error()));
     if (later && one->HasGone()) co_return;
     if (!later || Clock::now() >= deadline) {
       const bool broke = !*one->socket;

@@ -135,7 +135,6 @@ class Syncing {
     if (!ended.ok()) synced_.hosts[row].error = std::move(ended).error();
   }
   Task<base::Status> Bring(std::size_t row) {
-    const Words look = {"look", directory_, order_.remove ? "all" : "listed"};
     JM_CO_ASSIGN_OR_RETURN(const std::shared_ptr<SyncPlan> plan, co_await Compare(row));
     synced_.hosts[row].nothing = plan->difference.IsNothing();
     if (order_.dry_run) {

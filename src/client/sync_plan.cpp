@@ -28,19 +28,42 @@ std::vector<SyncPart> Divide(const SyncTree& tree, const std::vector<std::string
   return parts;
 }
 
+/// What the last part changes in place: no record of it is true before.
+std::set<std::string> ChangedLast(const SyncDifference& difference) {
+  std::set<std::string> names;
+  for (const auto& [mode, changed] : difference.modes) names.insert(changed.begin(), changed.end());
+  for (const auto& [time, changed] : difference.times) names.insert(changed.begin(), changed.end());
+  return names;
+}
+
+void AddRecords(const SyncTree& tree, const SyncDifference& difference,
+                std::vector<SyncPart>& parts) {
+  const std::set<std::string> late = ChangedLast(difference);
+  std::set<std::string> late_records;
+  for (const std::string& name : late) {
+    const auto entry = tree.entries.find(name);
+    if (entry != tree.entries.end()) late_records.insert(SyncRecord(name, entry->second));
+  }
+  const auto add = [&](SyncPart& part, std::string record) {
+    SyncPart& place = late_records.contains(record) ? parts.back() : part;
+    place.orders.add.push_back(std::move(record));
+  };
+  for (const std::string& record : difference.keep) add(parts.front(), record);
+  for (SyncPart& part : parts)
+    for (const std::string& name : part.names) add(part, SyncRecord(name, tree.entries.at(name)));
+}
+
 /// What each part does to the record of the host.
 void OrderRecords(const SyncTree& tree, const SyncDifference& difference, const SyncState& host,
                   std::vector<SyncPart>& parts) {
   parts.front().orders.drop = difference.drop;
-  parts.front().orders.add = difference.keep;
+  AddRecords(tree, difference, parts);
   std::vector<std::string> before;
   if (difference.digest != "-") before = SyncRecords(*host.listed);
   std::set<std::string> list(before.begin(), before.end());
   std::string from = difference.digest;
   for (SyncPart& part : parts) {
     SyncOrders& orders = part.orders;
-    for (const std::string& name : part.names)
-      orders.add.push_back(SyncRecord(name, tree.entries.at(name)));
     for (const std::string& record : orders.drop) list.erase(record);
     list.insert(orders.add.begin(), orders.add.end());
     orders.from = from;

@@ -197,15 +197,15 @@ Unpacking::~Unpacking() {
   if (archive_ && (dropped_ || begun_ || offset_ == 0)) RemoveCopy(folder_);
 }
 
-Result<std::string> Unpacking::Hash() const {
-  base::Sha256 hash;
-  for (std::int64_t at = 0; at < offset_;) {
-    JM_ASSIGN_OR_RETURN(const std::string piece, ReadAt(archive_.get(), at, Archive()));
+base::Task<Result<std::string>> Unpacking::Hash() {
+  while (hashed_ < offset_) {
+    JM_CO_ASSIGN_OR_RETURN(const std::string piece, ReadAt(archive_.get(), hashed_, Archive()));
     if (piece.empty()) break;
-    hash.Add(piece);
-    at += std::ssize(piece);
+    hash_.Add(piece);
+    hashed_ += std::ssize(piece);
+    co_await base::Yield();
   }
-  return hash.Hex();
+  co_return hash_.Hex();
 }
 
 Result<std::optional<std::string>> Unpacking::NextInput() {
@@ -236,6 +236,8 @@ Status Unpacking::Restart() {
   if (::ftruncate(archive_.get(), 0) != 0)
     return base::FromErrno(errno, "emptying " + Archive().string());
   offset_ = 0;
+  hash_ = {};
+  hashed_ = 0;
   return base::Ok();
 }
 

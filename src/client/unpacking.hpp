@@ -8,6 +8,8 @@
 #include "client/tar_process.hpp"
 #include "jobman/base/files.hpp"
 #include "jobman/base/handle.hpp"
+#include "jobman/base/hash.hpp"
+#include "jobman/base/task.hpp"
 #include "jobman/ports/host_shell.hpp"
 
 namespace jobman::client {
@@ -27,8 +29,8 @@ class Unpacking final : public ports::Pace {
   ports::Result<bool> MayRead() override;
   /// How much of the archive is here.
   std::int64_t offset() const { return offset_; }
-  /// The hash of that; reads it.
-  base::Result<std::string> Hash() const;
+  /// The hash of that; reads what was not read for it before, and lets others have their turn.
+  base::Task<base::Result<std::string>> Hash();
   /// The next piece of the archive. Errors of writing it, after which nothing of it is kept if the
   /// disk is full.
   base::Status Take(std::string_view bytes);
@@ -63,6 +65,8 @@ class Unpacking final : public ports::Pace {
   base::Path folder_;
   base::UniqueFd archive_ = {};  ///< locked
   std::int64_t offset_ = 0;
+  base::Sha256 hash_ = {};  ///< of so much of the archive:
+  std::int64_t hashed_ = 0;
   std::unique_ptr<TarProcess> tar_ = {};
   Socket to_tar_;
   bool dropped_ = false;

@@ -85,10 +85,13 @@ jc_hold() {
   exec 9<>"$jc_scratch/lock" || exit 2
   flock -n 9
   # Where the file system has no locks, nobody is asked.
-  [ $? -eq 1 ] || return 0
-  read -r jc_holder <"$jc_scratch/lock" || jc_holder=
-  [ -z "$jc_holder" ] || kill "$jc_holder" 2>/dev/null
-  flock -w 10 9 || jc_fail "$jc_scratch: another copy of the same is at work there"
+  if [ $? -eq 1 ]; then
+    read -r jc_holder <"$jc_scratch/lock" || jc_holder=
+    [ -z "$jc_holder" ] || kill "$jc_holder" 2>/dev/null
+    flock -w 10 9 || jc_fail "$jc_scratch: another copy of the same is at work there"
+  fi
+  # The number of an earlier holder may be that of another process by now.
+  : >"$jc_scratch/lock"
 }
 
 # So that a long silence is not taken for a host that hangs: prints the word now and then.
@@ -109,9 +112,12 @@ jc_look() {
   jc_have=$(stat -c %s "$jc_archive" 2>/dev/null) || jc_have=0
   echo "at $jc_have"
   [ "$jc_have" -gt 0 ] || return 0
-  jc_dots . &
-  jc_sum=$(sha256sum <"$jc_archive")
-  kill $! && wait $! 2>/dev/null
+  jc_dots . 9>&- &
+  jc_dotting=$!
+  # shellcheck disable=SC2016 # the inner shell expands them
+  jc_sum=$(sh -c 'echo $$ >"$0/lock" && exec sha256sum <"$0/archive"' "$jc_scratch") || jc_sum=
+  kill $jc_dotting && wait $jc_dotting 2>/dev/null
+  [ -n "$jc_sum" ] || jc_fail "$jc_scratch: another copy of the same took over"
   echo "is ${jc_sum%% *}"
 }
 

@@ -220,7 +220,8 @@ case $js_verb in
   hash)
     cd -- "$js_dir" || exit 2
     printf 'jobman-sync 1\0'
-    xargs -0 -r sha256sum -z -- 2>/dev/null
+    # At once, name by name: a long silence is taken for a host that hangs.
+    xargs -0 -r stdbuf -o0 sha256sum -z -- 2>/dev/null
     printf 'end\0'
     ;;
   apply)

@@ -6,10 +6,10 @@
 #include <memory>
 
 #include "cli/commands.hpp"
+#include "cli/copy_line.hpp"
 #include "cli/exit_code.hpp"
 #include "cli/seconds.hpp"
 #include "cli/views/copied.hpp"
-#include "cli/views/copying.hpp"
 #include "jobman/client/copy.hpp"
 #include "jobman/client/find_jobs.hpp"
 #include "jobman/client/run_on_hosts.hpp"
@@ -27,40 +27,6 @@ struct CpOptions {
   std::string hosts = {};  ///< empty: all up, host 0 down
   int patience = 0;        ///< seconds
 };
-
-/// A line on the terminal for a copy that takes long, rewritten some times a second. One that does
-/// not get on is told too: its host may hang.
-class CopyLine {
- public:
-  explicit CopyLine(App& app) : app_(app) {}
-  void operator()(const client::CopyState& state) {
-    const auto now = Clock::now();
-    if (app_.mode() == OutputMode::kQuiet || now < next_) return;
-    next_ = now + std::chrono::milliseconds{250};
-    rate_.Add(now, state.bytes);
-    if (now < began_ + std::chrono::seconds{1}) return;  // most copies are over by then
-    const auto past = std::chrono::floor<std::chrono::seconds>(now - began_);
-    app_.terminal().SetStatus(views::CopyingText(state, rate_.PerSecond(), past));
-  }
-
- private:
-  App& app_;
-  Clock::time_point began_ = Clock::now();
-  Clock::time_point next_ = began_;
-  views::RecentRate rate_ = {};
-};
-
-/// That of the errors if they agree.
-int ExitCodeOfCopy(const client::Copied& copied) {
-  int code = kSuccess;
-  for (const auto& row : copied.hosts) {
-    if (!row.error) continue;
-    const int one = ExitCodeOf(*row.error);
-    if (one == kCredentials) return one;
-    code = code == kSuccess || code == one ? one : kJobFailed;
-  }
-  return code;
-}
 
 Result<int> RunCp(App& app, const CpOptions& options) {
   JM_ASSIGN_OR_RETURN(client::CopyPlan plan, client::PlanCopy(options.paths));
@@ -90,7 +56,7 @@ Result<int> RunCp(App& app, const CpOptions& options) {
       .to_hosts = plan.to_hosts,
       .copied = std::move(*copied),
       .took = std::chrono::duration_cast<base::Duration>(Clock::now() - began)};
-  const int code = ExitCodeOfCopy(view.copied);
+  const int code = ExitCodeOfRows(view.copied.hosts);
   if (app.mode() == OutputMode::kJson) app.ShowJson(ToJson(view));
   // There is no data to print: what is said is a message, with --quiet only if something failed.
   if (app.mode() == OutputMode::kText || (app.mode() == OutputMode::kQuiet && code != kSuccess))

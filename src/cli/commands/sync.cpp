@@ -1,12 +1,11 @@
 #include "jobman/client/sync.hpp"
 
-#include <fmt/format.h>
-
 #include <CLI/CLI.hpp>
 #include <chrono>
 #include <memory>
 
 #include "cli/commands.hpp"
+#include "cli/copy_line.hpp"
 #include "cli/exit_code.hpp"
 #include "cli/views/synced.hpp"
 #include "jobman/base/strings.hpp"
@@ -14,7 +13,6 @@
 #include "jobman/client/run_on_hosts.hpp"
 #include "jobman/client/vouching.hpp"
 #include "jobman/ssh/host_shell.hpp"
-#include "jobman/ui/folding.hpp"
 
 namespace jobman::cli {
 namespace {
@@ -31,56 +29,25 @@ struct SyncOptions {
   bool dry_run = false;
 };
 
-/// "waiting 12s for host 1; 3.1 MB of 50 MB sent, 12 MB/s, 4s left".
-std::string SyncText(const client::SyncProgress& now, base::Duration past, base::Duration sending) {
-  if (now.busy.empty())
-    return now.read > 0 ? base::FormatBytes(now.read) + " read here" : std::string{};
-  std::string text =
-      fmt::format("waiting {} for {}", base::FormatDuration(past), ui::HostsLabel(now.busy));
-  if (now.sent == 0) return text;
-  text += fmt::format("; {} of {} sent", base::FormatBytes(now.sent), base::FormatBytes(now.total));
-  const double seconds = static_cast<double>(sending.count()) / 1000.0;
-  if (seconds < 1) return text;
-  const double rate = static_cast<double>(now.sent) / seconds;
-  text += fmt::format(", {}/s", base::FormatBytes(static_cast<std::int64_t>(rate)));
-  if (now.total <= now.sent) return text;
-  const auto left = std::chrono::seconds(
-      static_cast<std::int64_t>(static_cast<double>(now.total - now.sent) / rate) + 1);
-  return text + fmt::format(", {} left", base::FormatDuration(left));
-}
-
-/// A line on the terminal for a sync that takes long, rewritten some times a second.
+/// What is read here first, and then what is sent, as for a copy.
 class SyncLine {
  public:
-  explicit SyncLine(App& app) : app_(app) {}
-  void operator()(const client::SyncProgress& progress) {
-    const auto now = SyncClock::now();
-    if (progress.sent == 0) sending_ = now;
-    if (app_.mode() == OutputMode::kQuiet || now < next_) return;
-    next_ = now + std::chrono::milliseconds{250};
-    const auto past = std::chrono::floor<std::chrono::seconds>(now - began_);
-    app_.terminal().SetStatus(
-        SyncText(progress, past, std::chrono::duration_cast<base::Duration>(now - sending_)));
+  SyncLine(App& app, int hosts) : app_(app), sending_(app), hosts_(hosts) {}
+  void operator()(const client::SyncProgress& now) {
+    if (!now.busy.empty()) {
+      sending_({.bytes = now.sent, .total = now.total, .hosts = hosts_, .busy = now.busy});
+    } else if (app_.mode() != OutputMode::kQuiet && now.read > 0 && SyncClock::now() >= next_) {
+      next_ = SyncClock::now() + std::chrono::milliseconds{250};
+      app_.terminal().SetStatus(base::FormatBytes(now.read) + " read here");
+    }
   }
 
  private:
   App& app_;
-  SyncClock::time_point began_ = SyncClock::now();
-  SyncClock::time_point sending_ = began_;
-  SyncClock::time_point next_ = began_ + std::chrono::seconds{1};
+  CopyLine sending_;
+  int hosts_;
+  SyncClock::time_point next_ = SyncClock::now() + std::chrono::seconds{1};
 };
-
-/// That of the errors if they agree.
-int ExitCodeOfSync(const client::Synced& synced) {
-  int code = kSuccess;
-  for (const auto& row : synced.hosts) {
-    if (!row.error) continue;
-    const int one = ExitCodeOf(*row.error);
-    if (one == kCredentials) return one;
-    code = code == kSuccess || code == one ? one : kJobFailed;
-  }
-  return code;
-}
 
 void ShowSync(App& app, const views::SyncResult& view, int code) {
   if (app.mode() == OutputMode::kJson) return app.ShowJson(ToJson(view));
@@ -103,8 +70,9 @@ Result<int> RunSync(App& app, const SyncOptions& options) {
   client::Vouching vouching(context);
   vouching.CompleteAll(job, hosts);
   ssh::RaiseFileLimit();
+  const auto count = static_cast<int>(hosts.size());
   const auto began = SyncClock::now();
-  auto synced = client::SyncToHosts(context, std::move(hosts), order, SyncLine(app));
+  auto synced = client::SyncToHosts(context, std::move(hosts), order, SyncLine(app, count));
   app.terminal().SetStatus({});
   for (const std::string& line : context.Await(vouching.FirstUses())) app.Say(line);
   if (!synced.ok()) return std::move(synced).error();
@@ -113,7 +81,7 @@ Result<int> RunSync(App& app, const SyncOptions& options) {
       .dry_run = options.dry_run,
       .synced = std::move(*synced),
       .took = std::chrono::duration_cast<base::Duration>(SyncClock::now() - began)};
-  const int code = ExitCodeOfSync(view.synced);
+  const int code = ExitCodeOfRows(view.synced.hosts);
   ShowSync(app, view, code);
   return code;
 }

@@ -50,7 +50,7 @@ class BreakingShell final : public ports::HostShell {
       if (piece) command.input += *piece;
       if (!piece) co_await base::Yield();
     }
-    command.input.resize(std::min(command.input.size(), after));
+    command.input.resize(lost ? 0 : std::min(command.input.size(), after));
     std::size_t room = after;
     const ports::ByteSink some = [&room, &out](std::string_view bytes) -> base::Status {
       const std::string_view part = bytes.substr(0, room);
@@ -65,6 +65,7 @@ class BreakingShell final : public ports::HostShell {
   }
   void Drop(const ports::HostTarget&) override {}
   int breaks = 1;
+  bool lost = false;  ///< what is sent never arrives
   std::size_t after = 1'000'000;
 
  private:
@@ -164,6 +165,16 @@ TEST_F(BrokenCopy, WithPatienceTheSameCallGoesOn) {
   EXPECT_TRUE(Read(There("big")) == Text(1));
 }
 
+/// It is given to the connection each time, but the host never has more.
+TEST_F(BrokenCopy, PatienceEndsWhenNothingArrives) {
+  breaking_.breaks = 1'000'000;
+  breaking_.lost = true;
+  Write(Here("big"), Text(1));
+  CopyPlan plan = Up();
+  plan.patience = std::chrono::seconds{1};
+  EXPECT_TRUE(Copy(plan).error);
+}
+
 TEST_F(BrokenCopy, WhatNobodyTookUpAgainIsRemovedADayLater) {
   Write(Here("big"), Text(1));
   Write(Here("other"), "other");
@@ -187,7 +198,6 @@ TEST_F(BrokenCopy, WhatNobodyTookUpAgainIsRemovedADayLater) {
   EXPECT_THAT(NamesIn(Here("in")), ElementsAre("other"));
 }
 
-/// Modes and times of files, folders and links, up and down again; also of folders that were there.
 TEST_F(CopyTest, AnInterruptKeepsWhatArrivedAndTheNextCallUsesIt) {
   shell_ = &hosts_;
   Write(Here("a"), "A");

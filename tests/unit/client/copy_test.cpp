@@ -77,6 +77,7 @@ TEST_F(CopyTest, AHostThatFailsIsNamedAndTheOthersHaveTheirs) {
   EXPECT_EQ(Read(hosts_.HomeOf("h0") / "a"), "A");
 }
 
+/// Modes and times of files, folders and links, up and down again; also of folders that were there.
 TEST_F(CopyTest, ModesAndTimesAreKept) {
   shell_ = &hosts_;
   Write(Here("tree/sub/run -x\n.sh"), "#!/bin/sh\n");

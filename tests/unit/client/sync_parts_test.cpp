@@ -149,13 +149,22 @@ TEST(SyncPlans, TheLastPartLeavesTheRecordOfThisTree) {
   SyncTree tree;
   for (int i = 0; i < 45'000; ++i) tree.entries["f" + std::to_string(i)] = File(kHashA);
   tree.entries["kept"] = File(kHashB);
-  const SyncState host = HostWith({{"kept", File(kHashB)}, {"old", File(kHashB)}});
+  tree.entries["touched"] = File(kHashB);
+  SyncEntry before = File(kHashB);
+  before.mtime -= 1;
+  const SyncState host =
+      HostWith({{"kept", File(kHashB)}, {"old", File(kHashB)}, {"touched", before}});
   const SyncPlan plan = PlanParts(tree, CompareSync(tree.entries, host, {}), host, false);
   ASSERT_EQ(plan.parts.size(), 3U);
   EXPECT_EQ(plan.parts[0].orders.from, host.digest);
   EXPECT_EQ(plan.parts[1].orders.from, plan.parts[0].orders.to);
   EXPECT_EQ(plan.parts[2].orders.to, base::Sha256Hex(SyncListText(SyncRecords(tree.entries))));
-  EXPECT_THAT(plan.parts[0].orders.drop, ElementsAre(SyncRecord("old", File(kHashB))));
+  EXPECT_THAT(plan.parts[0].orders.drop,
+              testing::UnorderedElementsAre(SyncRecord("old", File(kHashB)),
+                                            SyncRecord("touched", before)));
+  const std::string touched = SyncRecord("touched", File(kHashB));
+  EXPECT_THAT(plan.parts[0].orders.add, testing::Not(testing::Contains(touched)));
+  EXPECT_THAT(plan.parts[2].orders.add, testing::Contains(touched)) << "with its time";
   const SyncState equal = HostWith(tree.entries);
   EXPECT_TRUE(PlanParts(tree, CompareSync(tree.entries, equal, {}), equal, false).parts.empty());
   EXPECT_EQ(PlanParts(tree, CompareSync(tree.entries, equal, {}), equal, true).parts.size(), 1U)
