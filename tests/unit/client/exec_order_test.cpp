@@ -67,7 +67,7 @@ TEST_F(ExecOrderTest, AJobWithoutAFolderTakesTheSameAsHere) {
   auto hosts = ChooseHosts(Context().paths, job, "all").value();
   ASSERT_TRUE(
       Prepare(Context(), job, {.words = {"ls"}, .workdir = "", .job_env = true}, hosts).ok());
-  EXPECT_THAT(hosts[0].input(), HasSubstr("cd \"$jm_home\"/'lab/run' || exit 126"));
+  EXPECT_THAT(hosts[0].input(), HasSubstr("cd \"$jm_home\"/lab/run || exit 126"));
   std::filesystem::current_path(home);
   EXPECT_EQ(FolderOf(job), "~");
   std::filesystem::current_path("/usr");
