@@ -97,10 +97,14 @@ int Channel::Execute(const std::string& command) {
   return code;
 }
 
-base::Result<bool> Channel::Drain(bool is_stderr, const ports::ByteSink& sink) {
+base::Result<bool> Channel::Drain(bool is_stderr, const ports::ByteSink& sink, ports::Pace* pace) {
   static thread_local std::array<char, kChunk> buffer;
   bool any = false;
   for (int chunk = 0; chunk < kChunksPerTurn; ++chunk) {
+    if (pace != nullptr) {
+      JM_ASSIGN_OR_RETURN(const bool may_read, pace->MayRead());
+      if (!may_read) break;
+    }
     const int count =
         ssh_channel_read_nonblocking(channel_, buffer.data(), kChunk, is_stderr ? 1 : 0);
     if (count <= 0) break;  // nothing, EOF, or an error that the session reports

@@ -20,8 +20,9 @@ class Channel {
   /// Before Execute(): the command may use our ssh-agent. The server does not answer this.
   void RequestAgent();
   int Execute(const std::string& command);
-  /// Passes available output to the sink, up to a limit; returns whether there was any.
-  base::Result<bool> Drain(bool is_stderr, const ports::ByteSink& sink);
+  /// Passes available output to the sink, up to a limit and while the pace, which may be null, lets
+  /// it; returns whether there was any.
+  base::Result<bool> Drain(bool is_stderr, const ports::ByteSink& sink, ports::Pace* pace);
   /// Sends part of the command's input, and EOF after its end; returns whether anything was sent.
   /// What is sent of a piece may be replaced by the next piece. Errors are those of next_input.
   base::Result<bool> Feed(ports::RemoteCommand& command);

@@ -101,8 +101,8 @@ Result<Moved> Exchange(Channel& channel, ports::RemoteCommand& command, const po
   bool some_out = false;
   bool some_err = false;
   if (may_read) {
-    JM_ASSIGN_OR_RETURN(some_out, channel.Drain(false, out));
-    JM_ASSIGN_OR_RETURN(some_err, channel.Drain(true, err));
+    JM_ASSIGN_OR_RETURN(some_out, channel.Drain(false, out, command.pace.get()));
+    JM_ASSIGN_OR_RETURN(some_err, channel.Drain(true, err, command.pace.get()));
   }
   JM_ASSIGN_OR_RETURN(const bool fed, channel.Feed(command));
   return Moved{.any = some_out || some_err || fed, .out = some_out, .may_read = may_read};

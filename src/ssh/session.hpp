@@ -87,6 +87,7 @@ class Session : public std::enable_shared_from_this<Session> {
   /// Called once, when the session becomes unusable.
   void OnUnusable(std::function<void()> hook) { on_unusable_ = std::move(hook); }
   int users = 0;  ///< commands that use it, kept by the pool
+  Deadline idle_since = std::chrono::steady_clock::now();  ///< if there are none; kept by the pool
 
   /// Called when the server opens a channel to our ssh-agent: returns a new channel, or nullptr to
   /// refuse. Runs inside of a libssh call, so it must make no other on an existing channel.

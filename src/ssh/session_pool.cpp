@@ -36,7 +36,9 @@ base::Error WhileItRan(base::Error error) {
 
 SessionPool::SessionPool(asio::any_io_executor executor, ports::HostKeyStore& host_keys,
                          SshOptions options)
-    : executor_(std::move(executor)), gate_(options.connect_window) {
+    : executor_(std::move(executor)),
+      gate_(options.connect_window),
+      yielding_gate_(std::max(1, options.connect_window * 3 / 4)) {
   auto passphrase = options.passphrase;
   connector_ = std::make_shared<Connector>(Connector{.options = std::move(options),
                                                      .host_keys = &host_keys,
@@ -50,17 +52,32 @@ std::shared_ptr<SessionPool::Use> SessionPool::FindFree(const Entry& entry) cons
   return nullptr;
 }
 
-Task<base::Result<std::shared_ptr<SessionPool::Use>>> SessionPool::Acquire(
-    ports::HostTarget target) {
+/// Of a target that brings no vouched keys, whose name is the beginning of theirs.
+std::shared_ptr<SessionPool::Use> SessionPool::FindVouched(const std::string& name) const {
+  const std::string begin = name + "\n";
+  for (auto entry = entries_.lower_bound(begin);
+       entry != entries_.end() && entry->first.starts_with(begin); ++entry) {
+    if (auto use = FindFree(entry->second)) return use;
+  }
+  return nullptr;
+}
+
+Task<base::Result<std::shared_ptr<SessionPool::Use>>> SessionPool::Acquire(ports::HostTarget target,
+                                                                           bool yields) {
   const std::string name = NameOf(target);
   bool is_new = false;
   while (true) {
+    if (target.vouched_keys.empty()) {
+      if (auto use = FindVouched(name)) co_return use;
+    }
     Entry& entry = entries_[name];
     if (auto use = FindFree(entry)) {
       use->reused = !is_new;
       co_return use;
     }
-    const auto attempt = entry.attempt ? entry.attempt : StartAttempt(name, target);
+    // One that yields to others would make this one wait for them.
+    const bool join = entry.attempt && (yields || !entry.attempt->yields);
+    const auto attempt = join ? entry.attempt : StartAttempt(name, target, yields);
     struct Waiting {
       std::shared_ptr<Attempt> attempt;
       ~Waiting() {
@@ -76,8 +93,10 @@ Task<base::Result<std::shared_ptr<SessionPool::Use>>> SessionPool::Acquire(
 }
 
 std::shared_ptr<SessionPool::Attempt> SessionPool::StartAttempt(const std::string& name,
-                                                                const ports::HostTarget& target) {
+                                                                const ports::HostTarget& target,
+                                                                bool yields) {
   auto attempt = std::make_shared<Attempt>();
+  attempt->yields = yields;
   entries_[name].attempt = attempt;
   base::Spawn(executor_, attempt->scope, Attend(target, attempt),
               [self = shared_from_this(), name, attempt](bool /*cancelled*/) {
@@ -87,6 +106,11 @@ std::shared_ptr<SessionPool::Attempt> SessionPool::StartAttempt(const std::strin
 }
 
 Task<void> SessionPool::Attend(ports::HostTarget target, std::shared_ptr<Attempt> attempt) {
+  std::optional<base::Gate::Pass> first;
+  if (attempt->yields) {
+    auto place = co_await yielding_gate_.Enter();
+    first.emplace(std::move(place));
+  }
   const auto pass = co_await gate_.Enter();
   auto result = co_await Connect(target, connector_);
   attempt->result = std::move(result);
@@ -110,10 +134,47 @@ void SessionPool::FinishAttempt(const std::string& name, const std::shared_ptr<A
 }
 
 void SessionPool::Add(const std::string& name, const SessionPtr& session) {
+  session->idle_since = std::chrono::steady_clock::now();
   entries_[name].sessions.push_back(session);
   session->OnUnusable([weak = weak_from_this(), name, raw = session.get()] {
     if (const auto self = weak.lock()) self->Remove(name, raw);
   });
+  const auto& longest = connector_->options.longest_idle;
+  if (!longest || closing_idle_) return;
+  closing_idle_.emplace();
+  base::Spawn(executor_, *closing_idle_, CloseIdleNowAndThen(weak_from_this(), *longest / 4));
+}
+
+Task<void> SessionPool::CloseIdleNowAndThen(std::weak_ptr<SessionPool> pool, base::Duration pause) {
+  while (true) {
+    co_await base::Sleep(pause);
+    const auto self = pool.lock();
+    if (!self) co_return;
+    self->CloseIdle();
+  }
+}
+
+/// The one that was used last comes first.
+std::vector<SessionPool::SessionPtr> SessionPool::Idle() const {
+  std::vector<SessionPtr> idle;
+  for (const auto& [name, entry] : entries_) {
+    for (const SessionPtr& session : entry.sessions)
+      if (session->users == 0) idle.push_back(session);
+  }
+  std::sort(idle.begin(), idle.end(), [](const SessionPtr& one, const SessionPtr& other) {
+    return one->idle_since > other->idle_since;
+  });
+  return idle;
+}
+
+void SessionPool::CloseIdle() {
+  const SshOptions& options = connector_->options;
+  const Deadline too_old = std::chrono::steady_clock::now() - *options.longest_idle;
+  const auto idle = Idle();
+  for (std::size_t i = 0; i < idle.size(); ++i) {
+    if (i >= options.most_idle || idle[i]->idle_since <= too_old) idle[i]->Break("not used");
+  }
+  if (entries_.empty()) closing_idle_.reset();
 }
 
 void SessionPool::Remove(const std::string& name, const Session* session) {
@@ -127,7 +188,7 @@ void SessionPool::Remove(const std::string& name, const Session* session) {
 Task<base::Result<int>> SessionPool::Run(ports::HostTarget target, ports::RemoteCommand command,
                                          ports::ByteSink out, ports::ByteSink err) {
   while (true) {
-    JM_CO_ASSIGN_OR_RETURN(auto use, co_await Acquire(target));
+    JM_CO_ASSIGN_OR_RETURN(auto use, co_await Acquire(target, command.yields));
     bool started = false;
     auto result = co_await Exec(use->session, &command, out, err,
                                 connector_->options.connect_timeout, &started);
@@ -142,7 +203,7 @@ Task<base::Result<int>> SessionPool::Run(ports::HostTarget target, ports::Remote
 Task<base::Status> SessionPool::Relay(ports::HostTarget target, int port,
                                       std::shared_ptr<base::UniqueFd> local) {
   while (true) {
-    JM_CO_ASSIGN_OR_RETURN(auto use, co_await Acquire(target));
+    JM_CO_ASSIGN_OR_RETURN(auto use, co_await Acquire(target, false));
     bool answered = false;
     auto result =
         co_await RelayOn(use->session, port, local, connector_->options.connect_timeout, &answered);
@@ -167,6 +228,7 @@ void SessionPool::Drop(const std::string& identity) {
 }
 
 void SessionPool::Close() {
+  closing_idle_.reset();
   while (!entries_.empty()) {
     End(std::move(entries_.extract(entries_.begin()).mapped()), "closed");
   }

@@ -12,7 +12,7 @@ namespace jobman::ssh {
 
 /// The connections of a shell, by target. Commands on one target share sessions. Connecting is
 /// shared too, and cancelled when nobody waits for it any more. A broken session is removed at
-/// once, even if no command uses it.
+/// once, even if no command uses it; one that no command uses for long, or of too many, is closed.
 class SessionPool : public std::enable_shared_from_this<SessionPool> {
  public:
   SessionPool(asio::any_io_executor executor, ports::HostKeyStore& host_keys, SshOptions options);
@@ -35,6 +35,7 @@ class SessionPool : public std::enable_shared_from_this<SessionPool> {
     std::optional<base::Result<SessionPtr>> result = {};
     Waiters done = {};
     int waiting = 0;
+    bool yields = false;  ///< all who wait do
     base::CancelScope scope = {};
   };
   struct Entry {
@@ -49,23 +50,30 @@ class SessionPool : public std::enable_shared_from_this<SessionPool> {
     Use(Use&&) = default;
     Use& operator=(Use&&) = delete;
     ~Use() {
-      if (session) --session->users;
+      if (session && --session->users == 0) session->idle_since = std::chrono::steady_clock::now();
     }
   };
 
-  Task<base::Result<std::shared_ptr<Use>>> Acquire(ports::HostTarget target);
+  Task<base::Result<std::shared_ptr<Use>>> Acquire(ports::HostTarget target, bool yields);
   std::shared_ptr<Use> FindFree(const Entry& entry) const;
-  std::shared_ptr<Attempt> StartAttempt(const std::string& name, const ports::HostTarget& target);
+  std::shared_ptr<Use> FindVouched(const std::string& name) const;
+  std::shared_ptr<Attempt> StartAttempt(const std::string& name, const ports::HostTarget& target,
+                                        bool yields);
   Task<void> Attend(ports::HostTarget target, std::shared_ptr<Attempt> attempt);
   void FinishAttempt(const std::string& name, const std::shared_ptr<Attempt>& attempt);
   void Add(const std::string& name, const SessionPtr& session);
   void Remove(const std::string& name, const Session* session);
   static void End(Entry entry, const std::string& why);
+  static Task<void> CloseIdleNowAndThen(std::weak_ptr<SessionPool> pool, base::Duration pause);
+  void CloseIdle();
+  std::vector<SessionPtr> Idle() const;
 
   asio::any_io_executor executor_;
   std::shared_ptr<Connector> connector_;
   base::Gate gate_;
-  std::map<std::string, Entry> entries_;  ///< none is empty
+  base::Gate yielding_gate_;                            ///< before the other one
+  std::map<std::string, Entry> entries_;                ///< none is empty
+  std::optional<base::CancelScope> closing_idle_ = {};  ///< while there are sessions
 };
 
 }  // namespace jobman::ssh

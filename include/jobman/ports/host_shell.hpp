@@ -94,6 +94,9 @@ struct RemoteCommand {
   /// Once the command has ended, processes that it left behind may hold its output open. This long
   /// without a byte on stdout, a minute at most, and the call is over; nothing: when all is closed.
   std::optional<base::Duration> linger = {};
+  /// Whether connecting to its host gives way to commands without this: a part of the window is
+  /// not for it.
+  bool yields = false;
 };
 
 /// Takes output as it arrives. An error ends the call with that error.

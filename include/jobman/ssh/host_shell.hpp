@@ -1,7 +1,9 @@
 #pragma once
 
 #include <asio/any_io_executor.hpp>
+#include <cstddef>
 #include <memory>
+#include <optional>
 
 #include "jobman/ports/host_key_store.hpp"
 #include "jobman/ports/host_shell.hpp"
@@ -25,6 +27,11 @@ struct SshOptions {
   base::Duration proxy_silence = std::chrono::seconds{30};
   int connect_window = 64;       ///< handshakes at once; others wait, first come, first served
   int channels_per_session = 8;  ///< commands at once on one connection; sshd allows 10
+  /// A connection that no command uses for this long is closed, a quarter of this later at most;
+  /// nothing: it is kept until the shell ends.
+  std::optional<base::Duration> longest_idle = {};
+  /// Of more that no command uses, those that were used last are kept.
+  std::size_t most_idle = 2048;
   PassphraseSource passphrase = EnvironmentPassphrase();
   bool use_agent = true;  ///< try the agent of SSH_AUTH_SOCK after the key file
 };
@@ -33,6 +40,11 @@ struct SshOptions {
 /// and shared by the commands on it. A broken one is closed at once, in use or not, and replaced by
 /// the next call. A silent peer is detected within about 30 seconds (TCP keepalive and user
 /// timeout).
+///
+/// A target without vouched keys, whose host's key is pinned already, shares the connections of one
+/// that is the same but for its vouched keys: theirs are pinned under the same name.
+///
+/// Commands that yield (RemoteCommand::yields) have three quarters of the connect window.
 ///
 /// A target with a proxy (HostTarget::proxy_jump, proxy_command) is reached through a child process
 /// of its own for each connection, which ends with the connection. The host's key and the login are

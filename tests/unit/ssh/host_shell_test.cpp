@@ -233,7 +233,61 @@ TEST_F(HostShellTest, AStrictTargetIsNotTrustedAtFirstSight) {
   target.vouched_keys = {{"ssh-ed25519", key.substr(key.find(' ') + 1)}};
   EXPECT_TRUE(Run(target, "true").result.ok());
   target.vouched_keys.clear();
+  shell.Drop(target);
   EXPECT_TRUE(Run(target, "true").result.ok()) << "what was vouched for is pinned";
+}
+
+TEST_F(HostShellTest, WhoBringsNoVouchedKeysSharesTheConnectionOfWhoDid) {
+  const TestSshd sshd;
+  auto vouched = sshd.Target(), other_way = sshd.Target(), other_machine = sshd.Target();
+  const std::string key = sshd.HostKey();
+  vouched.vouched_keys = {{"ssh-ed25519", key.substr(key.find(' ') + 1)}};
+  ASSERT_TRUE(Run(vouched, "true").result.ok());
+  EXPECT_TRUE(Run(sshd.Target(), "true").result.ok());
+  EXPECT_EQ(shell.sessions(), 1);
+  other_way.proxy_command = "exit 1";
+  EXPECT_FALSE(Run(other_way, "true").result.ok()) << "another way";
+  other_machine.identity = "node-1/00";
+  EXPECT_TRUE(Run(other_machine, "true").result.ok());
+  EXPECT_EQ(shell.sessions(), 2);
+  vouched.vouched_keys = {{"ssh-ed25519", "AAAAsomebodyelse"}};
+  EXPECT_FALSE(Run(vouched, "true").result.ok()) << "the key is not the one that was checked";
+}
+
+TEST_F(HostShellTest, AConnectionThatNothingUsesIsClosedInTheEnd) {
+  const TestSshd sshd;
+  SshHostShell lasting(loop.get_executor(), known,
+                       {.longest_idle = std::chrono::milliseconds{400}});
+  const auto busy = std::make_shared<Ran>(), idle = std::make_shared<Ran>();
+  auto other = sshd.Target();
+  other.identity = "node-2/0";
+  base::CancelScope scope;
+  base::Spawn(loop.get_executor(), scope,
+              RunInto(&lasting, other, {.command = "echo up; sleep 60"}, busy));
+  ASSERT_TRUE(TurnUntil([&] { return busy->out == "up\n"; }));
+  base::Spawn(loop.get_executor(), scope,
+              RunInto(&lasting, sshd.Target(), {.command = "echo up"}, idle));
+  ASSERT_TRUE(TurnUntil([&] { return idle->result.ok(); }));
+  EXPECT_TRUE(TurnUntil([&] { return lasting.sessions() == 1; }));
+  loop.restart();
+  loop.run_for(std::chrono::seconds{1});
+  EXPECT_EQ(lasting.sessions(), 1) << "what is used stays";
+  scope.Cancel();
+  loop.run_for(std::chrono::milliseconds{100});
+}
+
+TEST_F(HostShellTest, OfTooManyThatNothingUsesTheLastUsedStay) {
+  const TestSshd sshd;
+  SshHostShell lasting(loop.get_executor(), known,
+                       {.longest_idle = std::chrono::seconds{2}, .most_idle = 1});
+  for (const char* identity : {"node-1/0", "node-2/0", "node-3/0"}) {
+    auto target = sshd.Target();
+    target.identity = identity;
+    const auto ran = std::make_shared<Ran>();
+    base::RunTask(loop, RunInto(&lasting, target, {.command = "true"}, ran));
+    EXPECT_TRUE(ran->result.ok());
+  }
+  EXPECT_TRUE(TurnUntil([&] { return lasting.sessions() == 1; }));
 }
 
 TEST_F(HostShellTest, OnlyANewHostMustWaitForVouchedKeys) {
@@ -354,7 +408,7 @@ TEST_F(HostShellTest, DropEndsAllConnectionsToTheMachine) {
   const std::string key = sshd.HostKey();
   vouched.vouched_keys = {{"ssh-ed25519", key.substr(key.find(' ') + 1)}};
   other.identity = "node-1/01";
-  for (const auto& target : {vouched, sshd.Target(), other}) Run(target, "true");
+  for (const auto& target : {sshd.Target(), vouched, other}) Run(target, "true");
   ASSERT_EQ(shell.sessions(), 3);
   shell.Drop(sshd.Target());
   EXPECT_TRUE(TurnUntil([this] { return shell.sessions() == 1; }));

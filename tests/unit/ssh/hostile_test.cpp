@@ -57,6 +57,11 @@ class HostileTest : public HostShellTest {
     EXPECT_EQ(OpenFiles(), before) << "a failed try leaks nothing";
     return error;
   }
+  /// There is a key in it, named "key".
+  const base::Path& dir_of_keys() {
+    EXPECT_TRUE(EnsureKey(dir.path / "key").ok());
+    return dir.path;
+  }
 
  private:
   base::Error TryToMeet(const std::string& greeting, bool hangs_up) {
@@ -128,6 +133,52 @@ TEST_F(HostileTest, ABlackHoleIsATimeout) {
   const auto result = base::RunTask(loop, task(&hasty, target));
   ASSERT_FALSE(result.ok());
   EXPECT_EQ(result.error().reason, Reason::kHostTimeout) << result.error().ToString();
+}
+
+/// As commands of a user do, to a thousand hosts of which many are down.
+TEST_F(HostileTest, CommandsThatYieldDoNotFillTheConnectWindow) {
+  const TestSshd sshd;
+  const HostileServer silent(loop, "", false);
+  SshHostShell narrow(loop.get_executor(), known, {.connect_window = 2});
+  base::CancelScope scope;
+  for (const char* identity : {"x/1", "x/2", "x/3"}) {
+    auto target = silent.Target(dir_of_keys() / "key");
+    target.identity = identity;
+    base::Spawn(
+        loop.get_executor(), scope,
+        RunInto(&narrow, target, {.command = "true", .yields = true}, std::make_shared<Ran>()));
+  }
+  const auto ran = std::make_shared<Ran>();
+  base::Spawn(loop.get_executor(), scope,
+              RunInto(&narrow, sshd.Target(), {.command = "echo up"}, ran));
+  const auto end = std::chrono::steady_clock::now() + std::chrono::seconds{20};
+  while (!ran->result.ok() && std::chrono::steady_clock::now() < end)
+    loop.run_one_for(std::chrono::milliseconds{100});
+  EXPECT_EQ(ran->out, "up\n") << "within the time that a silent host gets";
+  scope.Cancel();
+  loop.run_for(std::chrono::milliseconds{100});
+}
+
+/// It does not wait for an attempt that yields to others.
+TEST_F(HostileTest, ACommandDoesNotJoinAnAttemptThatYields) {
+  const TestSshd sshd;
+  const HostileServer silent(loop, "", false);
+  SshHostShell narrow(loop.get_executor(), known, {.connect_window = 2});
+  base::CancelScope scope;
+  auto down = silent.Target(dir_of_keys() / "key");
+  const auto waits = std::make_shared<Ran>(), ran = std::make_shared<Ran>();
+  base::Spawn(loop.get_executor(), scope,
+              RunInto(&narrow, down, {.command = "true", .yields = true}, std::make_shared<Ran>()));
+  base::Spawn(loop.get_executor(), scope,
+              RunInto(&narrow, sshd.Target(), {.command = "echo late", .yields = true}, waits));
+  base::Spawn(loop.get_executor(), scope,
+              RunInto(&narrow, sshd.Target(), {.command = "echo up"}, ran));
+  const auto end = std::chrono::steady_clock::now() + std::chrono::seconds{20};
+  while (!ran->result.ok() && std::chrono::steady_clock::now() < end)
+    loop.run_one_for(std::chrono::milliseconds{100});
+  EXPECT_EQ(ran->out, "up\n");
+  scope.Cancel();
+  loop.run_for(std::chrono::milliseconds{100});
 }
 
 }  // namespace
