@@ -1,11 +1,7 @@
 #include "jobman/controller/nudge.hpp"
 
-#include <fcntl.h>
 #include <sys/socket.h>
-#include <sys/stat.h>
 #include <sys/time.h>
-#include <sys/un.h>
-#include <unistd.h>
 
 #include <asio/posix/stream_descriptor.hpp>
 #include <asio/this_coro.hpp>
@@ -15,7 +11,7 @@
 #include <vector>
 
 #include "jobman/base/json.hpp"
-#include "jobman/base/state_paths.hpp"
+#include "jobman/controller/local_socket.hpp"
 
 namespace jobman::controller {
 namespace {
@@ -24,31 +20,6 @@ namespace {
 constexpr std::size_t kFullNudge = std::size_t{64} * 1024;
 /// A full one plus one more value: an environment string has at most 128 KiB.
 constexpr std::size_t kLargestNudge = std::size_t{256} * 1024;
-
-/// A socket address for `path`. sun_path holds 107 bytes; a longer path goes through a descriptor
-/// of its folder, which must stay open until the address was used.
-struct Address {
-  base::UniqueFd folder = {};
-  sockaddr_un name = {};
-};
-
-base::Result<Address> AddressOf(const base::Path& path) {
-  Address address;
-  address.name.sun_family = AF_UNIX;
-  std::string text = path.string();
-  if (!base::SocketPathFits(path)) {
-    address.folder =
-        base::UniqueFd(open(path.parent_path().c_str(), O_PATH | O_DIRECTORY | O_CLOEXEC));
-    if (!address.folder) return base::FromErrno(errno, "opening " + path.parent_path().string());
-    text = "/proc/self/fd/" + std::to_string(address.folder.get()) + "/" + path.filename().string();
-  }
-  std::memcpy(address.name.sun_path, text.c_str(), text.size() + 1);
-  return address;
-}
-
-const sockaddr* Raw(const Address& address) {
-  return reinterpret_cast<const sockaddr*>(&address.name);
-}
 
 base::Result<base::UniqueFd> OpenSocket() {
   base::UniqueFd fd(socket(AF_UNIX, SOCK_DGRAM | SOCK_CLOEXEC, 0));
@@ -113,36 +84,30 @@ std::vector<Nudge> Split(const Nudge& nudge) {
   return pieces;
 }
 
-base::Status SendOne(int fd, const Address& address, const Nudge& nudge, const base::Path& path) {
+base::Status SendOne(int fd, const base::Path& path, const Nudge& nudge) {
   const std::string message = Encode(nudge);
-  if (sendto(fd, message.data(), message.size(), 0, Raw(address), sizeof(address.name)) >= 0)
-    return base::Ok();
-  const bool too_large = errno == EMSGSIZE;
+  JM_ASSIGN_OR_RETURN(const int failed, SendDatagram(fd, path, message));
+  if (failed == 0) return base::Ok();
+  const bool too_large = failed == EMSGSIZE;
   return base::Error{
       .code = base::Code::kUnavailable,
       .message = (too_large ? "secrets of " + std::to_string(message.size()) + " bytes for "
                             : "no controller listens at ") +
-                 path.string() + ": " + std::strerror(errno)};
+                 path.string() + ": " + std::strerror(failed)};
 }
 
 }  // namespace
 
 base::Status SendNudge(const base::Path& path, const Nudge& nudge) {
   JM_ASSIGN_OR_RETURN(const auto fd, OpenSocket());
-  JM_ASSIGN_OR_RETURN(const auto address, AddressOf(path));
   JM_TRY(PrepareToSend(fd.get()));
-  for (const Nudge& piece : Split(nudge)) JM_TRY(SendOne(fd.get(), address, piece, path));
+  for (const Nudge& piece : Split(nudge)) JM_TRY(SendOne(fd.get(), path, piece));
   return base::Ok();
 }
 
 base::Task<base::Status> ListenForNudges(base::Path path, std::function<void(Nudge)> on_nudge) {
   JM_CO_ASSIGN_OR_RETURN(auto fd, OpenSocket());
-  JM_CO_ASSIGN_OR_RETURN(const auto address, AddressOf(path));
-  unlink(path.c_str());  // left by an earlier holder of the lease
-  const auto mask = umask(0177);
-  const int bound = bind(fd.get(), Raw(address), sizeof(address.name));
-  umask(mask);
-  if (bound != 0) co_return base::FromErrno(errno, "binding " + path.string());
+  JM_CO_TRY(BindPrivately(fd.get(), path));
   asio::posix::stream_descriptor descriptor(co_await asio::this_coro::executor, fd.Release());
   std::string buffer(kLargestNudge, '\0');
   for (;;) {
