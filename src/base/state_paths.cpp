@@ -120,6 +120,10 @@ Path StatePaths::ForwardsDir() const {
   return home / "forwards";
 }
 
+Path StatePaths::ShellSocket() const {
+  return home / "shell.sock";
+}
+
 Path StatePaths::SimDir() const {
   return home / "sim";
 }

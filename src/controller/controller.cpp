@@ -16,6 +16,7 @@
 #include "controller/zone_watch.hpp"
 #include "jobman/base/log.hpp"
 #include "jobman/controller/nudge.hpp"
+#include "jobman/controller/shell_server.hpp"
 #include "jobman/controller/times.hpp"
 
 namespace jobman::controller {
@@ -65,6 +66,7 @@ class Controller::Impl {
       : loop_(loop),
         leases_(loop, *ports.stores.leases, *ports.clock, options.lease_time, [this] { Stop(); }),
         fenced_shell_(ports.shell, Guard()),
+        shell_server_(loop.get_executor(), ports.shell, options.paths.ShellSocket()),
         ports_(Fenced(std::move(ports))),
         options_(std::move(options)),
         wake_(loop),
@@ -99,12 +101,16 @@ class Controller::Impl {
   base::Task<bool> MayEnd();
   bool AllQuiet() const;
   base::Task<void> Pause();
+  void StartListening();
   static base::Task<void> Listen(Impl* self);
+  static base::Task<void> ServeShell(Impl* self);
   static base::Task<void> MakeRoomWhenNudged(Impl* self);
 
   asio::io_context& loop_;
   LeaseKeeper leases_;
   FencedShell fenced_shell_;
+  /// Not fenced: what other commands run on hosts is not the controller's doing.
+  ShellServer shell_server_;
   Ports ports_;
   Options options_;
   asio::steady_timer wake_;
@@ -208,7 +214,7 @@ base::Task<void> Controller::Impl::LookAtStoreWhenDue() {
 
 bool Controller::Impl::IdleTooLong() {
   const core::TimePoint now = ports_.clock->Now();
-  if (book_.AnyCare() || courier_.Busy()) last_care_ = now;
+  if (book_.AnyCare() || courier_.Busy() || shell_server_.Busy()) last_care_ = now;
   return options_.idle_exit && now - last_care_ > *options_.idle_exit;
 }
 
@@ -219,7 +225,7 @@ base::Task<bool> Controller::Impl::MayEnd() {
   listening_ = base::CancelScope{};
   co_await LookAtStore();
   if (!book_.AnyCare()) co_return true;
-  base::Spawn(loop_.get_executor(), listening_, Listen(this));
+  StartListening();
   co_return false;
 }
 
@@ -233,6 +239,19 @@ base::Task<void> Controller::Impl::Pause() {
   std::error_code woken;
   co_await wake_.async_wait(asio::redirect_error(asio::use_awaitable, woken));
   co_await base::EndIfCancelled();
+}
+
+void Controller::Impl::StartListening() {
+  base::Spawn(loop_.get_executor(), listening_, Listen(this));
+  base::Spawn(loop_.get_executor(), listening_, ServeShell(this));
+}
+
+base::Task<void> Controller::Impl::ServeShell(Impl* self) {
+  const auto ended = co_await self->shell_server_.Listen();
+  if (!ended.ok()) {
+    base::Log(base::LogLevel::kWarn, "loop", "commands cannot share the connections to hosts: {}",
+              ended.error().ToString());
+  }
 }
 
 base::Task<void> Controller::Impl::Listen(Impl* self) {
@@ -256,7 +275,7 @@ base::Task<void> Controller::Impl::MakeRoomWhenNudged(Impl* self) {
 
 base::Task<base::Status> Controller::Impl::Run() {
   JM_CO_TRY(co_await TakeOver(LeaseHolder()));
-  base::Spawn(loop_.get_executor(), listening_, Listen(this));
+  StartListening();
   while (!stopped_) {
     const bool may_end = co_await MayEnd();
     if (may_end) break;
@@ -264,6 +283,7 @@ base::Task<base::Status> Controller::Impl::Run() {
     co_await LookAtStoreWhenDue();
   }
   listening_.Cancel();
+  shell_server_.Close();
   co_await courier_.Stop();
   if (leases_.lost()) {
     co_return base::Error{.code = base::Code::kAborted,

@@ -58,6 +58,9 @@ struct StatePaths {
   Path ControllerSocket() const;
   /// Folder of the records and logs of `forward --background`.
   Path ForwardsDir() const;
+  /// Unix stream socket at which the controller runs commands on hosts for other commands. Its path
+  /// may be as long as the other's.
+  Path ShellSocket() const;
   /// Folder of the local simulator that `cloud: local` starts.
   Path SimDir() const;
   /// The private key made when a job names none; the public key is beside it, ".pub".

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <chrono>
+#include <cstddef>
 
 #include "jobman/base/time.hpp"
 #include "jobman/core/times.hpp"
@@ -96,6 +97,21 @@ inline constexpr base::Duration kGatherSshConfig = std::chrono::milliseconds{300
 inline constexpr base::Duration kFirstLookAtKeys = std::chrono::seconds{2};
 inline constexpr base::Duration kLongestLookAtKeys = std::chrono::minutes{1};
 static_assert(kGatherSshConfig < kFirstLookAtKeys && kFirstLookAtKeys < kLongestLookAtKeys);
+
+// Commands that run on hosts for other processes.
+
+/// How much of a command's input, and of its output, waits here for who takes it slowly.
+inline constexpr std::size_t kShellWindow = std::size_t{128} << 10;
+/// How long a process that has connected may take to say what it wants.
+inline constexpr base::Duration kShellRequestLimit = std::chrono::seconds{5};
+/// How often a command that has nothing to say shows that the controller is alive.
+inline constexpr base::Duration kShellAlive = std::chrono::seconds{15};
+/// How long a process may take to read the end of a command's output; it may be suspended.
+inline constexpr base::Duration kShellFarewell = std::chrono::minutes{10};
+/// When no descriptor was free.
+inline constexpr base::Duration kAcceptAgain = std::chrono::milliseconds{100};
+
+static_assert(kShellRequestLimit < kShellAlive && kShellAlive < kShellFarewell);
 
 // The hooks.
 

@@ -2,8 +2,14 @@
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
+#include <sys/socket.h>
+
+#include <filesystem>
 
 #include "jobman/base/strings.hpp"
+#include "jobman/controller/local_socket.hpp"
+#include "jobman/controller/shell_frames.hpp"
+#include "jobman/controller/shell_messages.hpp"
 #include "jobman/core/run_id.hpp"
 #include "tests/support/fake_slice_api.hpp"
 #include "tests/support/job_builder.hpp"
@@ -553,6 +559,32 @@ TEST_F(ControllerTest, AControllerGoesIdleWhenItsJobsAreErased) {
   store_.Lose(job.id);
   ASSERT_TRUE(Until([&] { return ended_.has_value(); }));
   EXPECT_TRUE(ended_->ok());
+}
+
+TEST_F(ControllerTest, ACommandOfAnotherProcessRunsOnItsShellAndKeepsIt) {
+  StopController();
+  idle_exit_ = std::chrono::seconds{2};
+  StartController();
+  ASSERT_TRUE(Until([&] { return std::filesystem::exists(paths_.ShellSocket()); }));
+  const auto socket = ConnectTo(paths_.ShellSocket());
+  ASSERT_TRUE(socket.ok()) << socket.error().ToString();
+  const auto give = [&](const std::string& frames) {
+    EXPECT_EQ(::send(socket->get(), frames.data(), frames.size(), MSG_NOSIGNAL),
+              std::ssize(frames));
+  };
+  std::string asks, begins;
+  const ShellRequest request{.target = {.address = "h0"}, .command = "echo there"};
+  AppendFrame(asks, FrameType::kRequest, Encode(request));
+  give(asks);
+  for (int i = 0; i < 600; ++i) Turn();
+  EXPECT_FALSE(ended_) << "it is idle for three seconds but for the command";
+  AppendFrame(begins, FrameType::kGo, {});
+  AppendFrame(begins, FrameType::kInput, {});
+  give(begins);
+  ASSERT_TRUE(Until([&] { return ended_.has_value(); }));
+  std::string answer(4096, '\0');
+  EXPECT_GT(::recv(socket->get(), answer.data(), answer.size(), MSG_DONTWAIT), 0);
+  EXPECT_THAT(answer, HasSubstr("there\n"));
 }
 
 }  // namespace

@@ -1,0 +1,41 @@
+#pragma once
+
+#include <asio/any_io_executor.hpp>
+#include <map>
+#include <memory>
+
+#include "jobman/base/files.hpp"
+#include "jobman/base/task.hpp"
+#include "jobman/ports/host_shell.hpp"
+
+namespace jobman::controller {
+
+/// Runs commands on hosts for other processes of this user, on a shell whose connections outlive
+/// them (ADR 34). Each command has a connection of its own to the socket. On the loop's thread. The
+/// shell must outlive the server; when the server dies, all of them are cancelled.
+class ShellServer {
+ public:
+  ShellServer(asio::any_io_executor executor, ports::HostShell* shell, base::Path socket);
+  ~ShellServer();
+  ShellServer(const ShellServer&) = delete;
+  ShellServer& operator=(const ShellServer&) = delete;
+
+  /// Binds the socket and takes connections until cancelled; what runs then goes on. Errors: the
+  /// socket cannot be bound.
+  base::Task<base::Status> Listen();
+  /// Whether any command is under way.
+  bool Busy() const;
+  /// Cancels all that is under way: each command is sent TERM on its host.
+  void Close();
+
+ private:
+  struct Streams;
+  void Admit(base::UniqueFd socket);
+
+  asio::any_io_executor executor_;
+  ports::HostShell* shell_;
+  base::Path socket_;
+  std::shared_ptr<Streams> streams_;
+};
+
+}  // namespace jobman::controller

@@ -1,0 +1,93 @@
+#include "jobman/controller/shell_server.hpp"
+
+#include <sys/resource.h>
+#include <sys/socket.h>
+
+#include <algorithm>
+#include <asio/posix/stream_descriptor.hpp>
+#include <asio/use_awaitable.hpp>
+#include <cerrno>
+
+#include "controller/shell_stream.hpp"
+#include "jobman/base/log.hpp"
+#include "jobman/controller/local_socket.hpp"
+#include "jobman/controller/times.hpp"
+
+namespace jobman::controller {
+namespace {
+
+/// Then others on the loop get their turn.
+constexpr int kAcceptedPerTurn = 64;
+constexpr std::size_t kMostStreams = 4096;
+/// A stream takes a descriptor, and the host's session two more; jobs need them too.
+constexpr std::size_t kShareOfFiles = 4;
+
+std::size_t MostStreams() {
+  rlimit limit = {};
+  if (getrlimit(RLIMIT_NOFILE, &limit) != 0 || limit.rlim_cur == RLIM_INFINITY) return kMostStreams;
+  return std::min<std::size_t>(kMostStreams, limit.rlim_cur / kShareOfFiles);
+}
+
+}  // namespace
+
+struct ShellServer::Streams {
+  std::map<std::int64_t, std::shared_ptr<ShellStream>> open = {};
+  std::int64_t last = 0;
+};
+
+ShellServer::ShellServer(asio::any_io_executor executor, ports::HostShell* shell, base::Path socket)
+    : executor_(std::move(executor)),
+      shell_(shell),
+      socket_(std::move(socket)),
+      streams_(std::make_shared<Streams>()) {}
+
+ShellServer::~ShellServer() {
+  Close();
+}
+
+bool ShellServer::Busy() const {
+  return !streams_->open.empty();
+}
+
+void ShellServer::Close() {
+  // A copy: ending one may change the map.
+  const auto open = streams_->open;
+  for (const auto& [number, stream] : open) stream->End();
+}
+
+void ShellServer::Admit(base::UniqueFd socket) {
+  const auto peer = PeerOfSameUser(socket.get());
+  if (!peer.ok()) {
+    base::Log(base::LogLevel::kWarn, "ssh", "nothing is run for another process: {}",
+              peer.error().ToString());
+    return;
+  }
+  if (streams_->open.size() >= MostStreams()) return;  // it uses connections of its own
+  const auto number = ++streams_->last;
+  const auto stream = std::make_shared<ShellStream>(executor_, std::move(socket), shell_);
+  streams_->open[number] = stream;
+  stream->Start([weak = std::weak_ptr(streams_), number] {
+    if (const auto streams = weak.lock()) streams->open.erase(number);
+  });
+}
+
+base::Task<base::Status> ShellServer::Listen() {
+  JM_CO_ASSIGN_OR_RETURN(auto fd, ListenAt(socket_));
+  asio::posix::stream_descriptor listener(executor_, fd.Release());
+  for (;;) {
+    co_await listener.async_wait(asio::posix::stream_descriptor::wait_read, asio::use_awaitable);
+    co_await base::EndIfCancelled();
+    int error = 0;
+    for (int count = 0; count < kAcceptedPerTurn && error == 0; ++count) {
+      base::UniqueFd socket(
+          accept4(listener.native_handle(), nullptr, nullptr, SOCK_CLOEXEC | SOCK_NONBLOCK));
+      error = socket ? 0 : errno;
+      if (socket) Admit(std::move(socket));
+    }
+    // No descriptor is free: one that waits would be reported again and again.
+    const bool no_room = error == EMFILE || error == ENFILE || error == ENOMEM;
+    if (no_room) co_await base::Sleep(kAcceptAgain);
+  }
+}
+
+}  // namespace jobman::controller
