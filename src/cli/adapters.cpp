@@ -1,5 +1,6 @@
 #include "cli/adapters.hpp"
 
+#include <algorithm>
 #include <asio/this_coro.hpp>
 
 #include "jobman/base/env.hpp"
@@ -85,6 +86,22 @@ base::Result<std::shared_ptr<ports::BillingApi>> OpenBilling(asio::any_io_execut
   return billing;
 }
 
+/// Of connections to hosts that nothing uses: for who runs one command after the other.
+constexpr base::Duration kLongestIdle = std::chrono::minutes{5};
+constexpr std::size_t kMostIdle = 2048;
+/// Each holds two descriptors, of which jobs need more.
+constexpr long kShareOfFiles = 4;
+
+/// The controller's: its connections serve jobs and other commands.
+std::unique_ptr<ports::HostShell> OpenLastingShell(asio::any_io_executor executor,
+                                                   ports::HostKeyStore& host_keys) {
+  ssh::SshOptions options;
+  options.longest_idle = kLongestIdle;
+  const auto share = static_cast<std::size_t>(ssh::RaiseFileLimit() / kShareOfFiles);
+  options.most_idle = std::min(kMostIdle, share);
+  return std::make_unique<ssh::SshHostShell>(std::move(executor), host_keys, std::move(options));
+}
+
 }  // namespace
 
 base::Result<ports::Stores> OpenStore(const base::StatePaths& paths, client::StoreUse use) {
@@ -168,7 +185,7 @@ ControllerAdapters::ControllerAdapters(asio::io_context& loop, base::StatePaths 
                                        ports::Stores stores)
     : paths_(std::move(paths)),
       stores_(std::move(stores)),
-      shell_(OpenShell(loop.get_executor(), *stores_.host_keys)) {
+      shell_(OpenLastingShell(loop.get_executor(), *stores_.host_keys)) {
   auto transport = http::MakeCurlTransport(loop.get_executor());
   auto mailer = http::MakeCurlMailer(loop.get_executor());
   if (!transport.ok() || !mailer.ok()) return;  // the cloud's client reports what is wrong

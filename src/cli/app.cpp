@@ -2,6 +2,7 @@
 
 #include "cli/views/error.hpp"
 #include "cli/wrapping.hpp"
+#include "jobman/client/shared_shell.hpp"
 #include "jobman/client/store_site.hpp"
 #include "jobman/ui/ask.hpp"
 
@@ -46,7 +47,7 @@ Result<client::Context> App::WithoutStore() {
                          .open_bucket_list = environment_.probes.open_bucket_list,
                          .open_bucket_sizes = environment_.probes.open_bucket_sizes,
                          .open_billing = environment_.probes.open_billing,
-                         .open_shell = environment_.open_shell,
+                         .open_shell = client::ThroughController(environment_.open_shell, paths),
                          .start_controller = environment_.start_controller,
                          .look_at_site = environment_.look_at_site,
                          .verbose = options_.verbose};
