@@ -30,7 +30,7 @@ class CopiedStore : public testing::Test {
     ASSERT_TRUE(place_.Until("a copy of the home", [&] {
       return RunProgram({"cp", "-aT", place_.home().string(), folder.string()}).code == 0;
     }));
-    for (const char* name : {"sim", "controller.sock", "controller.log"}) {
+    for (const char* name : {"sim", "controller.sock", "shell.sock", "controller.log"}) {
       ASSERT_TRUE(base::RemoveAll(folder / name).ok());
     }
     copy_ = std::make_unique<Place>(folder);

@@ -136,6 +136,8 @@ TEST_F(Exec, AnUnreadableKeyIsACredentialsError) {
   ASSERT_EQ(RunProgram({"ssh-keygen", "-q", "-t", "ed25519", "-N", "", "-f", key}).code, 0);
   Run("ssh: {private_key: " + key + "}\n");
   ASSERT_EQ(RunProgram({"ssh-keygen", "-q", "-p", "-N", "secret", "-f", key}).code, 0);
+  // It is logged in already.
+  ASSERT_EQ(place_.Jobman({"controller", "stop"}).code, 0);
   const Ran ran = place_.Jobman({"exec", "1", "--", "true"});
   EXPECT_EQ(ran.code, 5);
   EXPECT_THAT(ran.err, HasSubstr("is encrypted"));
