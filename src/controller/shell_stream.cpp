@@ -10,6 +10,9 @@ namespace {
 using base::Status;
 using base::Task;
 
+/// What a piece of input takes in memory beside its bytes, of which it may have none.
+constexpr std::size_t kPieceTakes = 64;
+
 /// Whether the other side's ssh-agent and ours would make a difference on the host or on the way.
 Status CheckAgent(const ShellRequest& request) {
   const bool matters = request.target.forward_agent || ports::HasProxy(request.target);
@@ -106,7 +109,7 @@ Status ShellStream::Take(Frame frame) {
     return base::Ok();
   }
   if (frame.type != FrameType::kInput) return base::InvalidArgument("a frame that only we send");
-  input_size_ += frame.body.size();
+  input_size_ += frame.body.size() + kPieceTakes;
   input_.push_back(std::move(frame.body));
   Wake();
   return base::Ok();
@@ -143,7 +146,7 @@ base::Result<std::optional<std::string>> ShellStream::NextInput() {
   if (input_.empty()) return std::optional<std::string>();
   std::string piece = std::move(input_.front());
   input_.pop_front();
-  input_size_ -= piece.size();
+  input_size_ -= piece.size() + kPieceTakes;
   changed_.WakeAll();
   return std::optional<std::string>(std::move(piece));
 }

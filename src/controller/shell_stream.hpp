@@ -50,9 +50,9 @@ class ShellStream final : public ports::Pace, public std::enable_shared_from_thi
   base::CancelScope scope_ = {};
   base::Waiters changed_ = {};
   std::deque<std::string> input_ = {};
-  std::size_t input_size_ = 0;
-  std::string output_ = {};  ///< frames to be sent
-  std::size_t sending_ = 0;  ///< bytes that are being sent
+  std::size_t input_size_ = 0;  ///< bytes that it takes in memory
+  std::string output_ = {};     ///< frames to be sent
+  std::size_t sending_ = 0;     ///< bytes that are being sent
   bool may_go_ = false;
 };
 

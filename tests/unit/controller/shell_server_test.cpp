@@ -198,6 +198,18 @@ TEST_F(ShellServerTest, InputWaitsForItsCommandAndTheEndIsStillSeen) {
   EXPECT_TRUE(Until([&] { return !server_.Busy(); }));
 }
 
+TEST_F(ShellServerTest, PiecesWithoutBytesTakeMemoryToo) {
+  hosts_.reads = false;
+  const auto pipe = Connect();
+  std::string bytes = Asking("cat");
+  for (int i = 0; i < 1'000'000; ++i) AppendFrame(bytes, FrameType::kInput, "");
+  const auto sent = Send(pipe, std::move(bytes));
+  Settle();
+  EXPECT_FALSE(*sent);
+  pipe->Break();
+  EXPECT_TRUE(Until([&] { return !server_.Busy(); }));
+}
+
 TEST_F(ShellServerTest, ClosingEndsWhatRuns) {
   const auto pipe = Connect();
   const auto got = Read(pipe);
