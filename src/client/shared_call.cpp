@@ -47,18 +47,18 @@ struct SharedCall::State {
     changed.WakeAll();
     pipe.Break();
   }
-  base::Error Lost(const std::string& what, const std::string& hint) const {
+  /// Without the host, so that those of many hosts are one.
+  static base::Error Lost(const std::string& what, const std::string& hint) {
     base::Error error{.code = base::Code::kUnavailable,
-                      .message = "the connection to " + target.address +
-                                 " broke: the controller that keeps it open " + what,
+                      .message = "the connection broke: the controller that keeps it open " + what,
                       .reason = base::Reason::kConnectionBroke,
                       .hint = hint};
     return std::move(error).With("while the command ran");
   }
-  base::Error Broke() const {
+  static base::Error Broke() {
     return Lost("has ended", "it may go on there; the controller's log may say why it ended");
   }
-  base::Error Hangs() const {
+  static base::Error Hangs() {
     return Lost("does not answer", "it may go on there; jobman controller status shows which");
   }
 
@@ -140,7 +140,7 @@ Task<void> SharedCall::LookForLife(std::shared_ptr<State> state, base::Duration 
     silent = moved ? 0 : silent + 1;
     seen = state->frames;
   }
-  state->Fail(state->Hangs());
+  state->Fail(State::Hangs());
 }
 
 Task<std::optional<Status>> SharedCall::AwaitLogin(base::Duration look) {
@@ -194,7 +194,7 @@ Task<Result<int>> SharedCall::Finish(ports::ByteSink out, ports::ByteSink err) {
   std::string go;
   controller::AppendFrame(go, FrameType::kGo, {});
   const auto sent = co_await state.pipe.Send(std::move(go));
-  if (!sent.ok()) co_return state.Broke();
+  if (!sent.ok()) co_return State::Broke();
   base::Spawn(state.executor, scope_, SendInput(state_));
   for (;;) {
     JM_CO_TRY(co_await state.AwaitReader());
@@ -209,7 +209,7 @@ Task<Result<int>> SharedCall::Finish(ports::ByteSink out, ports::ByteSink err) {
         JM_CO_TRY(sink(frame.body));
       }
     } else if (frame.type != FrameType::kAlive) {
-      co_return state.Broke();
+      co_return State::Broke();
     }
   }
 }
