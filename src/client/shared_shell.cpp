@@ -147,7 +147,8 @@ Task<Result<int>> SharedShell::Run(ports::HostTarget target, ports::RemoteComman
   return RunShared(link_, std::move(target), std::move(command), std::move(out), std::move(err));
 }
 
-Task<Status> SharedShell::Relay(ports::HostTarget target, int port, base::UniqueFd local) {
+Task<Status> SharedShell::Relay(ports::HostTarget target, int port,
+                                std::shared_ptr<base::UniqueFd> local) {
   return link_->own->Relay(std::move(target), port, std::move(local));
 }
 

@@ -35,7 +35,8 @@ class SharedShell final : public ports::HostShell {
 
   base::Task<base::Result<int>> Run(ports::HostTarget target, ports::RemoteCommand command,
                                     ports::ByteSink out, ports::ByteSink err) override;
-  base::Task<base::Status> Relay(ports::HostTarget target, int port, base::UniqueFd local) override;
+  base::Task<base::Status> Relay(ports::HostTarget target, int port,
+                                 std::shared_ptr<base::UniqueFd> local) override;
   void Drop(const ports::HostTarget& target) override;
 
   struct Link;
