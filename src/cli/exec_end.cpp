@@ -1,8 +1,11 @@
 #include "cli/exec_end.hpp"
 
 #include <algorithm>
+#include <string>
+#include <vector>
 
 #include "cli/exit_code.hpp"
+#include "jobman/base/strings.hpp"
 
 namespace jobman::cli {
 namespace {
@@ -25,6 +28,12 @@ bool Less(const ssh::HostOutcome& a, const ssh::HostOutcome& b) {
   return rank(a) != rank(b) ? rank(a) < rank(b) : CodeOf(a) < CodeOf(b);
 }
 
+/// "on host 3", "on hosts 0-2,5".
+std::string OnHosts(std::vector<int> hosts) {
+  std::sort(hosts.begin(), hosts.end());
+  return (hosts.size() == 1 ? "on host " : "on hosts ") + base::FormatRanges(hosts);
+}
+
 }  // namespace
 
 ExecEnd EndOf(const ssh::FanOutResult& result) {
@@ -35,6 +44,25 @@ ExecEnd EndOf(const ssh::FanOutResult& result) {
   if (Failed(*worst) && (result.hosts.size() == 1 || end.code == kCredentials))
     end.hint = worst->result.error().hint;
   return end;
+}
+
+base::Error InterruptedEnd(core::JobId job, const ssh::FanOutResult& result) {
+  std::vector<int> ended;
+  std::vector<int> idle;
+  std::vector<int> open;
+  for (const ssh::HostOutcome& host : result.hosts)
+    (host.result.ok() ? ended : host.begun ? open : idle).push_back(host.host);
+  std::vector<std::string> parts;
+  if (!ended.empty()) parts.push_back("the command has ended " + OnHosts(ended));
+  if (!idle.empty()) parts.push_back("it did not begin " + OnHosts(idle));
+  if (!open.empty()) parts.push_back("it may go on " + OnHosts(open));
+  base::Error error{.code = base::Code::kCancelled,
+                    .message = "interrupted: " + base::Join(parts, "; ")};
+  if (open.empty()) return error;
+  std::sort(open.begin(), open.end());
+  error.hint = "see what runs there: jobman exec " + core::FormatJobId(job) + " -w " +
+               base::FormatRanges(open) + " --patience 30s --fold -- ps x";
+  return error;
 }
 
 }  // namespace jobman::cli

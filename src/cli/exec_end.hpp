@@ -2,6 +2,7 @@
 
 #include <string>
 
+#include "jobman/core/job.hpp"
 #include "jobman/ssh/fan_out.hpp"
 
 namespace jobman::cli {
@@ -19,5 +20,8 @@ struct ExecEnd {
 /// there is none. Of several hosts: where a host has not run the command to its end, the code of
 /// that error, 5 (a key) before others, since no later try mends that; otherwise the highest code.
 ExecEnd EndOf(const ssh::FanOutResult& result);
+
+/// How an interrupted `exec` ends: where the command has ended, did not begin, and may go on.
+base::Error InterruptedEnd(core::JobId job, const ssh::FanOutResult& result);
 
 }  // namespace jobman::cli

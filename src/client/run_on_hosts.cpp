@@ -68,17 +68,6 @@ base::Result<std::vector<ssh::FanOutHost>> ChooseHosts(const base::StatePaths& p
   return ChooseHosts(paths, job, HostChoice{.numbers = numbers});
 }
 
-Ended RunOnHosts(const Context& context, std::vector<ssh::FanOutHost> hosts, std::string command,
-                 ssh::FanOutOptions options) {
-  const auto shell = context.open_shell(context.loop->get_executor(), *context.stores.host_keys);
-  ports::RemoteCommand same{.command = std::move(command)};
-  // No interrupt ends the process while TERM is on its way: `timeout` and impatient users send a
-  // second one.
-  Interrupts interrupts(*context.loop);
-  return RunOnHosts(context, &interrupts, shell.get(), std::move(hosts), std::move(same),
-                    std::move(options));
-}
-
 Ended RunOnHosts(const Context& context, Interrupts* interrupts, ports::HostShell* shell,
                  std::vector<ssh::FanOutHost> hosts, ports::RemoteCommand command,
                  ssh::FanOutOptions options) {

@@ -97,6 +97,11 @@ int Channel::Execute(const std::string& command) {
   return code;
 }
 
+void Channel::Signal(const std::string& name) {
+  ssh_channel_request_send_signal(channel_, name.c_str());
+  session_->After();
+}
+
 base::Result<bool> Channel::Drain(bool is_stderr, const ports::ByteSink& sink, ports::Pace* pace) {
   static thread_local std::array<char, kChunk> buffer;
   bool any = false;

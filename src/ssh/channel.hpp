@@ -31,6 +31,8 @@ class Channel {
   std::optional<int> exit_code() const { return exit_code_; }
   /// Everything has been read and no more will come.
   bool AtEnd() const;
+  /// To the command's process group; only once Execute() was SSH_OK. The server does not answer.
+  void Signal(const std::string& name);
   bool closed() const { return ssh_channel_is_closed(channel_) != 0; }
 
  private:

@@ -128,6 +128,34 @@ class Awakened {
   std::shared_ptr<ports::Pace> pace_;
 };
 
+/// While it exists, signals for the command wake the session.
+class Signalled {
+ public:
+  Signalled(std::shared_ptr<ports::Signals> signals, std::weak_ptr<Session> session)
+      : signals_(std::move(signals)) {
+    if (!signals_) return;
+    key_ = signals_->Listen([session = std::move(session)] {
+      if (const auto alive = session.lock()) alive->Nudge();
+    });
+  }
+  ~Signalled() {
+    if (signals_) signals_->Forget(key_);
+  }
+  Signalled(const Signalled&) = delete;
+  Signalled& operator=(const Signalled&) = delete;
+
+  /// Passes on what was sent since the last call.
+  void PassOn(Channel& channel) {
+    if (!signals_) return;
+    while (passed_ < signals_->sent().size()) channel.Signal(signals_->sent()[passed_++]);
+  }
+
+ private:
+  std::shared_ptr<ports::Signals> signals_;
+  std::uint64_t key_ = 0;
+  std::size_t passed_ = 0;
+};
+
 }  // namespace
 
 Task<Result<int>> Exec(std::shared_ptr<Session> session, ports::RemoteCommand* command,
@@ -143,8 +171,10 @@ Task<Result<int>> Exec(std::shared_ptr<Session> session, ports::RemoteCommand* c
   Patience patience(*command);
   Linger linger(*command);
   const Awakened awakened(command->pace, session);
+  Signalled signalled(command->signals, session);
   JM_CO_TRY(co_await StartCommand(session, &channel, command->command, patience));
   while (true) {
+    if (!channel.exit_code()) signalled.PassOn(channel);
     const auto seen = session->packets();
     auto moved = Exchange(channel, *command, out, err);
     session->After();

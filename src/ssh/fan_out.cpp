@@ -24,6 +24,18 @@ Duration Since(Clock::time_point start) {
   return std::chrono::duration_cast<Duration>(Clock::now() - start);
 }
 
+Error NotBegun() {
+  return {.code = base::Code::kCancelled,
+          .message = "interrupted before the command began, which did not run"};
+}
+
+/// Of a host whose coroutine was cancelled.
+Error CutShort(bool begun) {
+  if (!begun) return NotBegun();
+  return {.code = base::Code::kCancelled,
+          .message = "interrupted; the command was told to end, and may go on"};
+}
+
 /// What the coroutines of one fan-out share.
 struct Shared {
   Shared(ports::RemoteCommand what, FanOutOptions how, std::size_t count)
@@ -31,13 +43,17 @@ struct Shared {
         options(std::move(how)),
         gate(options.window > 0 ? options.window : static_cast<int>(count)),
         left(count),
-        ended(count, false) {}
-  void End(std::size_t row) {
+        ended(count, false),
+        reports(count) {}
+  void End(std::size_t row, bool cancelled) {
     ended[row] = true;
+    if (cancelled) result.hosts[row].result = CutShort(result.hosts[row].begun);
     --left;
     if (options.on_end) options.on_end(Busy());
     if (left == 0) done.WakeAll();
   }
+  /// No command may begin any more.
+  bool Ending() const { return options.control && options.control->signalled(); }
   std::vector<int> Busy() const {
     std::vector<int> busy;
     for (std::size_t row = 0; row < ended.size(); ++row) {
@@ -51,6 +67,7 @@ struct Shared {
   base::Waiters done = {};
   std::size_t left;
   std::vector<bool> ended;
+  std::vector<std::shared_ptr<GroupReport>> reports;  ///< by row; null: none
   FanOutResult result = {};
   std::minstd_rand random{std::random_device{}()};
 };
@@ -65,13 +82,33 @@ base::Task<base::Status> Begin(std::function<void()> told) {
   co_return base::Ok();
 }
 
+/// From here on the command may have begun, and an interrupt is to end it.
+base::Task<base::Status> BeginCommand(std::shared_ptr<Shared> shared, std::size_t row,
+                                      std::function<void()> told) {
+  if (told) told();
+  if (shared->Ending()) co_return NotBegun();
+  shared->result.hosts[row].begun = true;
+  co_return base::Ok();
+}
+
 /// The command of one host.
-ports::RemoteCommand CommandOf(const FanOutHost& one, const ports::RemoteCommand& common) {
-  ports::RemoteCommand command = common;
+ports::RemoteCommand CommandOf(const FanOutHost& one, std::size_t row,
+                               const std::shared_ptr<Shared>& shared) {
+  ports::RemoteCommand command = shared->command;
+  const FanOutOptions& options = shared->options;
   if (!one.command.empty()) command.command = one.command;
   if (one.input) command.input = one.input();
   command.pace = one.pace;
-  if (one.on_login) command.may_begin = [told = one.on_login] { return Begin(told); };
+  if (options.limit) command.limit = options.limit;
+  if (options.control) {
+    command.command = ReportingLine(command.command);
+    command.signals = options.control->signals();
+  }
+  if (one.on_login || !command.may_begin || options.control) {
+    command.may_begin = [shared, row, told = one.on_login] {
+      return BeginCommand(shared, row, told);
+    };
+  }
   return command;
 }
 
@@ -82,6 +119,18 @@ base::Task<base::Status> Answers(ports::HostShell* shell, const FanOutHost* one,
   const ports::ByteSink nobody;
   JM_CO_TRY(co_await shell->Run(one->target, std::move(question), nobody, nobody));
   co_return base::Ok();
+}
+
+/// The sink without the report of the command's group, which is kept.
+ports::ByteSink WithoutReport(ports::ByteSink err, std::size_t row,
+                              const std::shared_ptr<Shared>& shared) {
+  const auto report = std::make_shared<GroupReport>(std::move(err));
+  shared->reports[row] = report;
+  return [report, row, shared](std::string_view bytes) -> base::Status {
+    JM_TRY(report->Take(bytes));
+    if (report->group().known()) shared->result.hosts[row].group = report->group();
+    return base::Ok();
+  };
 }
 
 Error TookTooLong(Duration limit) {
@@ -96,9 +145,13 @@ base::Task<base::Result<int>> Try(ports::HostShell* shell, const FanOutHost* one
   if (options.ask_first && options.patience) {
     JM_CO_TRY(co_await Answers(shell, one, *options.patience - Since(start)));
   }
-  ports::RemoteCommand command = CommandOf(*one, shared->command);
-  if (options.limit) command.limit = options.limit;
-  auto result = co_await shell->Run(one->target, std::move(command), one->out, one->err);
+  ports::RemoteCommand command = CommandOf(*one, row, shared);
+  ports::ByteSink err = one->err;
+  if (options.control) err = WithoutReport(one->err, row, shared);
+  auto result = co_await shell->Run(one->target, std::move(command), one->out, err);
+  if (options.control) {
+    JM_CO_TRY(shared->reports[row]->Finish());
+  }
   const bool over = options.limit && !result.ok() && result.error().reason == Reason::kHostHangs;
   if (!over) co_return result;
   shared->result.hosts[row].timed_out = true;
@@ -134,6 +187,47 @@ base::Task<void> LookAgain(std::shared_ptr<Shared> shared) {
     shared->options.on_look(shared->Busy());
   }
 }
+
+/// The coroutines of the hosts, each of which can be cancelled alone.
+class Rows {
+ public:
+  Rows(std::shared_ptr<Shared> shared, const std::vector<FanOutHost>& hosts)
+      : shared_(std::move(shared)), scopes_(hosts.size()) {
+    FanOutControl* control = shared_->options.control.get();
+    if (control == nullptr) return;
+    for (const FanOutHost& one : hosts) targets_.push_back(one.target);
+    control->Connect([this] { CancelSome(); }, [this] { return Running(); });
+  }
+  ~Rows() {
+    if (shared_->options.control) shared_->options.control->Connect({}, {});
+  }
+  Rows(const Rows&) = delete;
+  Rows& operator=(const Rows&) = delete;
+
+  const base::CancelScope& scope(std::size_t row) const { return scopes_[row]; }
+
+ private:
+  /// All that run no command are cancelled; at the end those that run one, too.
+  void CancelSome() {
+    for (std::size_t row = 0; row < scopes_.size(); ++row) {
+      if (shared_->options.control->given_up() || !shared_->result.hosts[row].begun)
+        scopes_[row].Cancel();
+    }
+  }
+  std::vector<FanOutControl::Running> Running() const {
+    std::vector<FanOutControl::Running> running;
+    for (std::size_t row = 0; row < scopes_.size(); ++row) {
+      const HostOutcome& host = shared_->result.hosts[row];
+      if (shared_->ended[row] || !host.begun) continue;
+      running.push_back({.host = host.host, .target = targets_[row], .group = host.group});
+    }
+    return running;
+  }
+
+  std::shared_ptr<Shared> shared_;
+  std::vector<base::CancelScope> scopes_;
+  std::vector<ports::HostTarget> targets_ = {};
+};
 
 std::string HostNames(const std::vector<int>& hosts) {
   if (hosts.size() > 3) return "hosts " + base::FormatRanges(hosts);
@@ -188,12 +282,11 @@ base::Task<FanOutResult> FanOut(ports::HostShell* shell, std::vector<FanOutHost>
   auto shared = std::make_shared<Shared>(std::move(command), std::move(options), hosts.size());
   const auto executor = co_await asio::this_coro::executor;
   const base::CancelScope scope;
+  Rows rows(shared, hosts);
+  for (const FanOutHost& one : hosts) shared->result.hosts.push_back({.host = one.host});
   for (std::size_t row = 0; row < hosts.size(); ++row) {
-    shared->result.hosts.push_back({.host = hosts[row].host});
-  }
-  for (std::size_t row = 0; row < hosts.size(); ++row) {
-    base::Spawn(executor, scope, RunOne(shell, std::move(hosts[row]), row, shared),
-                [shared, row](bool /*cancelled*/) { shared->End(row); });
+    base::Spawn(executor, rows.scope(row), RunOne(shell, std::move(hosts[row]), row, shared),
+                [shared, row](bool cancelled) { shared->End(row, cancelled); });
   }
   if (shared->options.on_look) base::Spawn(executor, scope, LookAgain(shared));
   while (shared->left > 0) co_await shared->done.Wait();

@@ -4,6 +4,7 @@
 #include <signal.h>
 #include <stdlib.h>
 
+#include <algorithm>
 #include <thread>
 
 #include "jobman/base/strings.hpp"
@@ -251,8 +252,42 @@ TEST_F(Exec, AnInterruptEndsTheCommandOnTheHosts) {
   EXPECT_EQ(place_.EndOf(exec), 130);
   EXPECT_TRUE(place_.Until("nothing of it to be left", [&] { return running().empty(); }));
   const std::string said = base::ReadFile(place_.home() / "controller.log").value();
-  EXPECT_THAT(said, HasSubstr("was sent TERM"));
-  EXPECT_THAT(said, HasSubstr("jobman exec 000001"));
+  EXPECT_THAT(said, HasSubstr("sent TERM to the command on 2 hosts: 0-1; Ctrl-C again sends KILL"));
+  EXPECT_THAT(said, HasSubstr("interrupted: the command has ended on hosts 0-1\n"));
+}
+
+/// A shell that waits for its children dies of the signal alone: the children must get it, too.
+TEST_F(Exec, AnInterruptEndsTheChildrenOfTheCommand) {
+  Run();
+  const pid_t exec = place_.Start({"exec", "1", "--", "sh -c 'sleep 6125 & sleep 6125'; echo on"});
+  const auto running = [&] {
+    return place_.Jobman({"exec", "1", "-q", "--", "pgrep -x sleep -a | grep 6125"}).out;
+  };
+  ASSERT_TRUE(
+      place_.Until("all four to run", [&] { return std::ranges::count(running(), '\n') == 4; }));
+  ::kill(exec, SIGINT);
+  EXPECT_EQ(place_.EndOf(exec), 130);
+  EXPECT_EQ(running(), "") << "it waits for their end";
+}
+
+TEST_F(Exec, ASecondInterruptKillsWhatIgnoresTheFirst) {
+  Run();
+  const pid_t exec = place_.Start(
+      {"exec", "1", "--", "trap 'echo never' TERM; while :; do sleep 0.2; echo 6126; done"});
+  const auto said = [&] { return base::ReadFile(place_.home() / "controller.log").value_or(""); };
+  ASSERT_TRUE(place_.Until("both to run", [&] {
+    return base::Contains(said(), "host 0 | 6126") && base::Contains(said(), "host 1 | 6126");
+  }));
+  ::kill(exec, SIGINT);
+  ASSERT_TRUE(place_.Until("TERM", [&] {
+    return base::Contains(said(), "host 0 | never") && base::Contains(said(), "host 1 | never");
+  }));
+  std::this_thread::sleep_for(std::chrono::seconds{1});
+  ::kill(exec, SIGINT);
+  EXPECT_EQ(place_.EndOf(exec), 130);
+  EXPECT_THAT(said(), HasSubstr("sent KILL to the command on 2 hosts: 0-1; Ctrl-C again ends"));
+  EXPECT_THAT(said(), HasSubstr("interrupted: the command has ended on hosts 0-1"));
+  EXPECT_EQ(place_.Jobman({"exec", "1", "-q", "--", "pgrep -f '[e]cho 6126'"}).out, "");
 }
 
 }  // namespace

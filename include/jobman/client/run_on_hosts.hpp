@@ -29,14 +29,9 @@ base::Result<std::vector<ssh::FanOutHost>> ChooseHosts(const base::StatePaths& p
                                                        const core::Job& job,
                                                        const std::string& numbers);
 
-/// Runs `command` on the hosts. Meanwhile SIGINT, SIGTERM and SIGHUP do not end the process but
-/// the command: it is sent TERM on every host, and the result is empty. Not from a coroutine.
-std::optional<ssh::FanOutResult> RunOnHosts(const Context& context,
-                                            std::vector<ssh::FanOutHost> hosts, std::string command,
-                                            ssh::FanOutOptions options);
-
-/// The same on a shell and with interrupts that several calls share, with all that a command can
-/// have.
+/// Runs `command` on the hosts, on a shell and with interrupts that several calls share. An
+/// interrupt cancels it: the command is sent TERM on every host, and the result is empty. Not from
+/// a coroutine.
 std::optional<ssh::FanOutResult> RunOnHosts(const Context& context, Interrupts* interrupts,
                                             ports::HostShell* shell,
                                             std::vector<ssh::FanOutHost> hosts,

@@ -47,6 +47,12 @@ inline constexpr base::Duration kNamedBucketsAnswer = std::chrono::seconds{18};
 inline constexpr base::Duration kBillingAnswer = std::chrono::seconds{60};
 /// Time to send TERM to every host after an interrupt.
 inline constexpr base::Duration kFarewell = std::chrono::seconds{1};
+/// How long `exec` waits for a command to end after each signal.
+inline constexpr base::Duration kStopWait = std::chrono::seconds{10};
+/// How long, at the end, for a command that was signalled over another connection.
+inline constexpr base::Duration kEndWait = std::chrono::seconds{3};
+/// Interrupts that follow each other so soon are one: `timeout` signals its child, then the group.
+inline constexpr base::Duration kSameInterrupt = std::chrono::milliseconds{500};
 /// How long one host may take to list its runs: it must not hold up the others.
 inline constexpr base::Duration kListRunsLimit = std::chrono::seconds{5};
 /// How long a connection to a forwarded port waits for a host that is away: it starts again, or

@@ -10,6 +10,7 @@
 
 #include "jobman/base/handle.hpp"
 #include "jobman/base/task.hpp"
+#include "jobman/ports/signals.hpp"
 
 namespace jobman::ports {
 
@@ -97,6 +98,9 @@ struct RemoteCommand {
   /// Whether connecting to its host gives way to commands without this: a part of the window is
   /// not for it.
   bool yields = false;
+  /// For the command while it runs; may be null. OpenSSH's sshd passes them to the process group of
+  /// the login shell, which leads it, so to its children too; for root it passes none.
+  std::shared_ptr<Signals> signals = {};
 };
 
 /// Takes output as it arrives. An error ends the call with that error.

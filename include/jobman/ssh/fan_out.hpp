@@ -4,10 +4,12 @@
 #include <memory>
 #include <optional>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "jobman/base/backoff.hpp"
 #include "jobman/ports/host_shell.hpp"
+#include "jobman/ssh/command_group.hpp"
 
 namespace jobman::ssh {
 
@@ -29,6 +31,45 @@ struct FanOutHost {
 /// A login shell reads its own files first, which takes seconds on a busy host.
 constexpr base::Duration kLeastAnswer = std::chrono::seconds{5};
 
+/// Ends the commands of a fan-out before their time. On the loop's thread; for one fan-out.
+class FanOutControl {
+ public:
+  /// "TERM" or "KILL" to the commands that run. From the first on no other begins.
+  void Signal(const std::string& name) {
+    signals_->Send(name);
+    if (changed_) changed_();
+  }
+  /// Those that still run are left alone: the fan-out ends.
+  void GiveUp() {
+    given_up_ = true;
+    if (changed_) changed_();
+  }
+  bool signalled() const { return !signals_->sent().empty(); }
+  bool given_up() const { return given_up_; }
+  const std::shared_ptr<ports::Signals>& signals() const { return signals_; }
+
+  /// A command that runs.
+  struct Running {
+    int host = 0;
+    ports::HostTarget target = {};
+    CommandGroup group = {};
+  };
+  /// Those that have begun and not ended.
+  std::vector<Running> running() const { return running_ ? running_() : std::vector<Running>{}; }
+
+  /// For the fan-out; empty functions once it has ended.
+  void Connect(std::function<void()> changed, std::function<std::vector<Running>()> running) {
+    changed_ = std::move(changed);
+    running_ = std::move(running);
+  }
+
+ private:
+  std::shared_ptr<ports::Signals> signals_ = std::make_shared<ports::Signals>();
+  bool given_up_ = false;
+  std::function<void()> changed_ = {};
+  std::function<std::vector<Running>()> running_ = {};
+};
+
 struct FanOutOptions {
   int window = 0;  ///< commands at once; 0: all (connecting has its own window)
   /// For how long a host may refuse, be silent or not accept our key yet; that says nothing of the
@@ -47,6 +88,8 @@ struct FanOutOptions {
   /// The same each time `look_every` has passed until all have ended: a host that hangs ends late.
   std::function<void(const std::vector<int>&)> on_look = {};
   base::Duration look_every = std::chrono::seconds{1};
+  /// May be null. With it each command line says its group first, see ReportingLine().
+  std::shared_ptr<FanOutControl> control = {};
 };
 
 /// The result of one host.
@@ -55,6 +98,8 @@ struct HostOutcome {
   base::Result<int> result = 0;  ///< exit code
   bool timed_out = false;        ///< `result` is an error: FanOutOptions::limit was over
   base::Duration took = {};
+  bool begun = false;       ///< the command may have begun
+  CommandGroup group = {};  ///< with FanOutOptions::control, once the command has said it
 };
 
 /// The failure in a few words, without the host, so that hosts can be grouped.

@@ -13,11 +13,13 @@
 #include "cli/seconds.hpp"
 #include "cli/views/exec_result.hpp"
 #include "cli/whole_number.hpp"
+#include "jobman/base/strings.hpp"
 #include "jobman/client/exec_order.hpp"
 #include "jobman/client/find_jobs.hpp"
 #include "jobman/client/input_feed.hpp"
 #include "jobman/client/last_exec.hpp"
 #include "jobman/client/run_on_hosts.hpp"
+#include "jobman/client/run_until_stopped.hpp"
 #include "jobman/client/vouching.hpp"
 #include "jobman/ssh/host_shell.hpp"
 
@@ -25,6 +27,9 @@ namespace jobman::cli {
 namespace {
 
 using base::Result;
+
+/// Characters of numbers of hosts in a line.
+constexpr std::size_t kNumbersShown = 40;
 
 struct ExecOptions {
   std::string job = {};
@@ -38,11 +43,12 @@ struct ExecOptions {
   bool rerun_failed = false;
 };
 
-base::Error WasInterrupted(core::JobId id) {
-  return {.code = base::Code::kCancelled,
-          .message = "interrupted; the command was sent TERM on the hosts where it ran",
-          .hint = "see what runs there: jobman exec " + core::FormatJobId(id) +
-                  " --patience 30s --fold -- ps x"};
+/// What to say of a signal that is sent to the hosts.
+void SayStopping(App& app, const std::string& signal, const std::vector<int>& hosts) {
+  if (hosts.empty()) return;
+  const std::string next = signal == "TERM" ? "sends KILL" : "ends the wait";
+  app.Say("sent " + signal + " to the command on " + base::Plural(std::ssize(hosts), "host") +
+          ": " + base::ShortRanges(hosts, kNumbersShown) + "; Ctrl-C again " + next);
 }
 
 /// With --fold and --json the output is shown at the end: until then it is on disk.
@@ -144,16 +150,20 @@ Result<int> RunOn(App& app, const client::Context& context, const ExecOptions& o
     input.Start();
   }
   ssh::RaiseFileLimit();
-  const auto result =
-      client::RunOnHosts(context, std::move(hosts), line, FanOutOf(options, order, output));
+  const client::StoppableRun run =
+      client::RunUntilStopped(context, std::move(hosts), line, FanOutOf(options, order, output),
+                              [&app](const std::string& signal, const std::vector<int>& which) {
+                                SayStopping(app, signal, which);
+                              });
+  const ssh::FanOutResult& result = run.result;
   output.Finish();
   for (const std::string& first_use : context.Await(vouching.FirstUses())) app.Say(first_use);
-  if (!result) return WasInterrupted(job.id);
+  if (run.interrupted) return InterruptedEnd(job.id, result);
   const auto kept =
-      client::KeepLastExec(context.paths, job.id, client::AfterExec(order, *result, last));
+      client::KeepLastExec(context.paths, job.id, client::AfterExec(order, result, last));
   if (!kept.ok()) app.Say("--rerun-failed will not know of this: " + kept.error().ToString());
-  const ExecEnd end = EndOf(*result);
-  views::ExecResult view = ResultOf(job.id, *result, output, place);
+  const ExecEnd end = EndOf(result);
+  views::ExecResult view = ResultOf(job.id, result, output, place);
   view.exit_code = end.code;
   JM_TRY(Print(app, view));
   if (!end.hint.empty()) app.Say("  " + end.hint);

@@ -46,5 +46,28 @@ TEST(ExecEnd, AHostThatDidNotRunItCountsFirst) {
   EXPECT_EQ(EndOf({.hosts = {kRefusedHost, kKey}}).hint, "do it");
 }
 
+ssh::HostOutcome Numbered(int host, ssh::HostOutcome outcome, bool begun) {
+  outcome.host = host;
+  outcome.begun = begun;
+  return outcome;
+}
+
+TEST(ExecEnd, AnInterruptSaysWhereTheCommandMayGoOn) {
+  const base::Error all = InterruptedEnd(
+      {42}, {.hosts = {Numbered(0, Exited(143), true), Numbered(1, Exited(0), true)}});
+  EXPECT_EQ(all.code, Code::kCancelled);
+  EXPECT_EQ(all.message, "interrupted: the command has ended on hosts 0-1");
+  EXPECT_EQ(all.hint, "");
+  const base::Error some =
+      InterruptedEnd({42}, {.hosts = {Numbered(0, Exited(143), true), Numbered(2, kRefused, false),
+                                      Numbered(3, kRefused, true)}});
+  EXPECT_EQ(
+      some.message,
+      "interrupted: the command has ended on host 0; it did not begin on host 2; it may go on "
+      "on host 3");
+  EXPECT_EQ(some.hint,
+            "see what runs there: jobman exec 000042 -w 3 --patience 30s --fold -- ps x");
+}
+
 }  // namespace
 }  // namespace jobman::cli

@@ -3,7 +3,10 @@
 #include <gmock/gmock.h>
 #include <signal.h>
 
+#include "jobman/base/strings.hpp"
 #include "jobman/client/host_target.hpp"
+#include "jobman/client/run_until_stopped.hpp"
+#include "jobman/client/times.hpp"
 #include "jobman/client/vouching.hpp"
 #include "tests/support/local_shell.hpp"
 #include "tests/unit/client/client_world.hpp"
@@ -13,16 +16,46 @@ namespace {
 
 using testing::HasSubstr;
 
-/// The first call interrupts this process, as Ctrl-C does.
+/// A host's command says its group; then it interrupts this process, as Ctrl-C does, once for each
+/// signal that it outlives. The host h1 is never reached. A line that ends the group over another
+/// call is counted.
 class InterruptingShell final : public ports::HostShell {
  public:
-  base::Task<base::Result<int>> Run(ports::HostTarget, ports::RemoteCommand, ports::ByteSink,
-                                    ports::ByteSink) override {
+  base::Task<base::Result<int>> Run(ports::HostTarget target, ports::RemoteCommand command,
+                                    ports::ByteSink, ports::ByteSink err) override {
+    if (command.command.starts_with("exec sh -c 'l=;")) {
+      ++enders;
+      co_return ender;
+    }
+    while (target.address == "h1") co_await base::Sleep(std::chrono::hours{1});
+    JM_CO_TRY(co_await command.may_begin());
+    JM_CO_TRY(err("hello\njobman: group 77 88\n"));
+    if (breaks) {
+      ::raise(SIGINT);
+      base::Error error{.code = base::Code::kUnavailable,
+                        .message = "broke",
+                        .reason = base::Reason::kConnectionBroke};
+      co_await base::Sleep(std::chrono::milliseconds{50});
+      co_return error;
+    }
     ::raise(SIGINT);
-    co_await base::Sleep(std::chrono::hours{1});
-    co_return 0;
+    std::size_t seen = 0;
+    while (command.signals->sent().size() < outlives + 1) {
+      co_await base::Sleep(std::chrono::milliseconds{10});
+      if (command.signals->sent().size() <= seen) continue;
+      seen = command.signals->sent().size();
+      co_await base::Sleep(2 * kSameInterrupt);
+      ::raise(SIGINT);
+    }
+    signals = command.signals->sent();
+    co_return 143;
   }
   void Drop(const ports::HostTarget&) override {}
+  std::size_t outlives = 0;
+  bool breaks = false;
+  int enders = 0;
+  int ender = 0;  ///< its exit code
+  std::vector<std::string> signals = {};
 };
 
 /// Pins a key at each login, as SSH does for a host that it sees first.
@@ -63,11 +96,12 @@ TEST_F(RunOnHostsTest, EachChosenHostRunsTheCommand) {
       return base::Ok();
     };
   }
-  const auto ended = RunOnHosts(Context(), std::move(*chosen), "basename $HOME; exit 3", {});
-  ASSERT_TRUE(ended);
-  ASSERT_EQ(ended->hosts.size(), 2u);
-  EXPECT_EQ(ended->hosts[1].host, 2);
-  EXPECT_EQ(*ended->hosts[1].result, 3);
+  const auto run = RunUntilStopped(Context(), std::move(*chosen), "basename $HOME; exit 3", {}, {});
+  EXPECT_FALSE(run.interrupted);
+  ASSERT_EQ(run.result.hosts.size(), 2u);
+  EXPECT_EQ(run.result.hosts[1].host, 2);
+  EXPECT_EQ(*run.result.hosts[1].result, 3);
+  EXPECT_TRUE(run.result.hosts[1].begun);
   EXPECT_THAT(said, AllOf(HasSubstr("h0\n"), HasSubstr("h2\n")));
 }
 
@@ -122,8 +156,57 @@ TEST_F(RunOnHostsTest, ASliceOfAMultisliceIsChosen) {
 TEST_F(RunOnHostsTest, AnInterruptEndsTheCommandAndNotTheProcess) {
   InterruptingShell hosts;
   shell_ = &hosts;
+  auto chosen = ChooseHosts(Context().paths, JobOn(2), "all");
+  std::vector<std::string> told;
+  const auto run =
+      RunUntilStopped(Context(), std::move(*chosen), "sleep 1000", {},
+                      [&told](const std::string& signal, const std::vector<int>& which) {
+                        told.push_back(signal + " " + base::FormatRanges(which));
+                      });
+  EXPECT_TRUE(run.interrupted);
+  EXPECT_THAT(hosts.signals, testing::ElementsAre("TERM"));
+  EXPECT_THAT(told, testing::ElementsAre("TERM 0"));
+  ASSERT_EQ(run.result.hosts.size(), 2u);
+  EXPECT_EQ(*run.result.hosts[0].result, 143);
+  EXPECT_FALSE(run.result.hosts[1].begun) << "it was never reached";
+  EXPECT_EQ(run.result.hosts[1].result.error().code, base::Code::kCancelled);
+}
+
+TEST_F(RunOnHostsTest, TheSecondInterruptKills) {
+  InterruptingShell hosts;
+  hosts.outlives = 1;
+  shell_ = &hosts;
   auto chosen = ChooseHosts(Context().paths, JobOn(1), "all");
-  EXPECT_FALSE(RunOnHosts(Context(), std::move(*chosen), "sleep 1000", {}));
+  const auto run = RunUntilStopped(Context(), std::move(*chosen), "sleep 1000", {}, {});
+  EXPECT_TRUE(run.interrupted);
+  EXPECT_THAT(hosts.signals, testing::ElementsAre("TERM", "KILL"));
+  EXPECT_EQ(hosts.enders, 1) << "where sshd passes no signal on";
+}
+
+TEST_F(RunOnHostsTest, TheThirdInterruptEndsTheWait) {
+  InterruptingShell hosts;
+  hosts.outlives = 2;
+  shell_ = &hosts;
+  auto chosen = ChooseHosts(Context().paths, JobOn(1), "all");
+  const auto run = RunUntilStopped(Context(), std::move(*chosen), "sleep 1000", {}, {});
+  EXPECT_TRUE(run.interrupted);
+  ASSERT_FALSE(run.result.hosts[0].result.ok());
+  EXPECT_TRUE(run.result.hosts[0].begun);
+  EXPECT_EQ(run.result.hosts[0].group.leader, "77");
+}
+
+TEST_F(RunOnHostsTest, WhereTheConnectionBrokeTheGroupIsEndedOverAnother) {
+  InterruptingShell hosts;
+  hosts.breaks = true;
+  shell_ = &hosts;
+  for (const int code : {0, 1}) {
+    hosts.ender = code;
+    auto chosen = ChooseHosts(Context().paths, JobOn(1), "all");
+    const auto run = RunUntilStopped(Context(), std::move(*chosen), "sleep 1000", {}, {});
+    EXPECT_TRUE(run.interrupted);
+    EXPECT_EQ(run.result.hosts[0].result.ok(), code == 0) << "it says what is left";
+  }
+  EXPECT_EQ(hosts.enders, 2);
 }
 
 TEST_F(RunOnHostsTest, AHostKeyIsLearnedByOneLogin) {

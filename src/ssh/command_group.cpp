@@ -1,0 +1,91 @@
+#include "jobman/ssh/command_group.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <utility>
+
+#include "jobman/base/check.hpp"
+#include "jobman/base/strings.hpp"
+
+namespace jobman::ssh {
+namespace {
+
+constexpr std::string_view kReport = "jobman: group ";
+constexpr std::size_t kLongestReport = 64;
+
+/// The parent of this sh is the login shell. In /proc/PID/stat the group is the third word after
+/// the name, and the time of the start the twentieth.
+constexpr const char* kSayGroup =
+    "sh -c 'read -r l 2>/dev/null </proc/$PPID/stat && set -- ${l##*) } && [ \"$3\" = $PPID ] && "
+    "echo \"jobman: group $PPID ${20}\" >&2'; ";
+
+/// One line without "!", so that it is the same word in every login shell. A leader with another
+/// start is another process, so the group has ended: the kernel gives no pid to a new process while
+/// a group has it.
+constexpr const char* kEnd =
+    "l=; read -r l 2>/dev/null <\"/proc/$1/stat\"; p=$1 born=$2 signal=$3 left=$4; "
+    "set -- ${l##*) }; [ \"${20:-$born}\" = \"$born\" ] || exit 0; "
+    "kill -s \"$signal\" -- \"-$p\" 2>/dev/null; "
+    "while kill -s 0 -- \"-$p\" 2>/dev/null; do [ \"$left\" -gt 0 ] || exit 1; "
+    "left=$((left - 1)); sleep 0.1 2>/dev/null || sleep 1; done";
+
+bool IsNumber(const std::string& word) {
+  return !word.empty() && word.find_first_not_of("0123456789") == std::string::npos;
+}
+
+}  // namespace
+
+std::string ReportingLine(const std::string& line) {
+  return kSayGroup + line;
+}
+
+base::Status GroupReport::PassOn(std::string_view bytes) {
+  if (bytes.empty()) return base::Ok();
+  at_start_ = bytes.back() == '\n';
+  return rest_ ? rest_(bytes) : base::Ok();
+}
+
+/// Whether the line, which is complete, is the report.
+bool GroupReport::TakeLine() {
+  const auto words = base::Split(base::Trim(line_), ' ');
+  if (words.size() != 4 || !IsNumber(words[2]) || !IsNumber(words[3])) return false;
+  if (words[2].size() > 1 || words[2] > "1") group_ = {.leader = words[2], .born = words[3]};
+  return true;
+}
+
+base::Status GroupReport::Take(std::string_view bytes) {
+  while (!bytes.empty()) {
+    if (group_.known()) return PassOn(bytes);
+    if (!at_start_) {
+      const std::size_t end = std::min(bytes.find('\n'), bytes.size() - 1) + 1;
+      JM_TRY(PassOn(bytes.substr(0, end)));
+      bytes.remove_prefix(end);
+      continue;
+    }
+    line_ += bytes.front();
+    bytes.remove_prefix(1);
+    const std::size_t known = std::min(line_.size(), kReport.size());
+    const bool maybe = line_.substr(0, known) == kReport.substr(0, known);
+    const bool complete = line_.back() == '\n';
+    if (maybe && !complete && line_.size() < kLongestReport) continue;
+    const std::string line = line_;
+    const bool report = maybe && complete && TakeLine();
+    line_.clear();
+    if (!report) JM_TRY(PassOn(line));
+  }
+  return base::Ok();
+}
+
+base::Status GroupReport::Finish() {
+  const std::string line = std::exchange(line_, {});
+  return PassOn(line);
+}
+
+std::string EndLine(const CommandGroup& group, const std::string& signal, base::Duration wait) {
+  JM_CHECK(IsNumber(group.leader) && IsNumber(group.born), "a known group");
+  return fmt::format("exec sh -c '{}' sh {} {} {} {}", kEnd, group.leader, group.born, signal,
+                     wait.count() / 100);
+}
+
+}  // namespace jobman::ssh

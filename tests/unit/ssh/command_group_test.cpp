@@ -1,0 +1,83 @@
+#include "jobman/ssh/command_group.hpp"
+
+#include <gmock/gmock.h>
+#include <signal.h>
+#include <unistd.h>
+
+#include <utility>
+#include <vector>
+
+#include "jobman/base/process.hpp"
+
+namespace jobman::ssh {
+namespace {
+
+/// What is left of the pieces, and the group in them.
+std::pair<std::string, CommandGroup> Taken(const std::vector<std::string>& pieces) {
+  std::string rest;
+  GroupReport report([&rest](std::string_view bytes) -> base::Status {
+    rest += bytes;
+    return base::Ok();
+  });
+  for (const std::string& piece : pieces) EXPECT_TRUE(report.Take(piece).ok());
+  EXPECT_TRUE(report.Finish().ok());
+  return {rest, report.group()};
+}
+
+TEST(GroupReport, IsTakenOutOfWhatTheCommandWrites) {
+  const CommandGroup group{.leader = "12", .born = "345"};
+  EXPECT_EQ(Taken({"jobman: group 12 345\nbad\n"}), std::pair(std::string("bad\n"), group));
+  EXPECT_EQ(Taken({"rc says hi\njob", "man: gro", "up 12 345", "\nx"}),
+            std::pair(std::string("rc says hi\nx"), group));
+  EXPECT_EQ(Taken({"jobman: group 12 345\njobman: group 6 7\n"}),
+            std::pair(std::string("jobman: group 6 7\n"), group))
+      << "only the first is ours";
+}
+
+TEST(GroupReport, OtherTextStaysAsItIs) {
+  const std::vector<std::string> texts = {"",
+                                          "x",
+                                          "x\ny",
+                                          "jobman: gro",
+                                          "jobman: group\n",
+                                          "jobman: group x 1\n",
+                                          "jobman: group 1 2 3\n",
+                                          "x jobman: group 1 2\n",
+                                          std::string(100'000, 'j')};
+  for (const std::string& text : texts) {
+    EXPECT_EQ(Taken({text}), std::pair(text, CommandGroup{}));
+  }
+  EXPECT_FALSE(Taken({"jobman: group 1 2\n"}).second.known()) << "nobody signals the group of init";
+}
+
+base::ProcessResult Sh(const std::string& line) {
+  asio::io_context loop;
+  auto ran = base::RunTask(loop, base::RunProcess({"setsid", "-w", "sh", "-c", line}, {}));
+  EXPECT_TRUE(ran.ok());
+  return std::move(*ran);
+}
+
+TEST(CommandGroup, TheLineStillRunsAsItDid) {
+  const auto ran = Sh(ReportingLine("echo out; echo err >&2; exit 7"));
+  EXPECT_EQ(ran.exit_code, 7);
+  EXPECT_EQ(ran.out, "out\n");
+  EXPECT_THAT(ran.err, testing::MatchesRegex("jobman: group [0-9]+ [0-9]+\nerr\n"));
+}
+
+TEST(CommandGroup, AllOfItIsEnded) {
+  const auto ran =
+      Sh(ReportingLine("(sleep 600 & sleep 600 & exit) </dev/null >/dev/null 2>&1; sleep 0"));
+  const CommandGroup group = Taken({ran.err}).second;
+  ASSERT_TRUE(group.known());
+  EXPECT_EQ(::kill(-std::stoi(group.leader), 0), 0) << "children go on";
+  EXPECT_EQ(Sh(EndLine(group, "TERM", std::chrono::seconds{10})).exit_code, 0);
+  EXPECT_NE(::kill(-std::stoi(group.leader), 0), 0);
+}
+
+TEST(CommandGroup, AnotherProcessOfThatNumberIsLeftAlone) {
+  const CommandGroup other{.leader = std::to_string(::getpid()), .born = "1"};
+  EXPECT_EQ(Sh(EndLine(other, "KILL", base::Duration{0})).exit_code, 0);
+}
+
+}  // namespace
+}  // namespace jobman::ssh
