@@ -96,7 +96,10 @@ constexpr std::array kExamples = {
              "jobman exec 42 --fold -- 'pip freeze | grep jax'\n"
              "jobman exec 42 --exclude 0 --workdir -- git pull\n"
              "jobman exec 42 --job-env --timeout 5m -- python check.py\n"
-             "jobman exec 42 --rerun-failed"},
+             "jobman exec 42 --rerun-failed\n"
+             "jobman exec 42 --detach --name eval -- python eval.py\n"
+             "jobman exec 42 --follow eval\n"
+             "jobman exec 42 --tty -w 0 --job-env -- python -m pdb train.py"},
     Examples{"top",
              "jobman top 42\n"
              "jobman top 42 --watch --every 2s\n"

@@ -102,6 +102,19 @@ std::string JobFolder(const base::StatePaths& paths, const core::Job& job) {
   return folder.empty() ? Counterpart() : folder;
 }
 
+base::Result<remote::TerminalCall> PrepareOnTerminal(const Context& context, const core::Job& job,
+                                                     const ExecOrder& order, int host) {
+  const remote::DirectCommand direct{.line = CommandLine(order.words),
+                                     .workdir = order.workdir.value_or(""),
+                                     .clean_libtpu = order.clean_libtpu};
+  JM_ASSIGN_OR_RETURN(const std::string store_id, context.Await(context.stores.jobs->StoreId()));
+  JM_ASSIGN_OR_RETURN(
+      const auto around,
+      controller::EnvironmentOn(job, host, store_id, context.paths.JobDir(job.id.value).string(),
+                                SecretHere));
+  return remote::CallOnTerminal(direct, job.spec, around);
+}
+
 base::Result<std::string> Prepare(const Context& context, const core::Job& job,
                                   const ExecOrder& order, std::vector<ssh::FanOutHost>& hosts) {
   remote::DirectCommand direct{.line = CommandLine(order.words),

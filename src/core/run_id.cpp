@@ -93,6 +93,15 @@ std::optional<RunId> ParseRunId(std::string_view text) {
   return run;
 }
 
+std::string ExecRunId(const JobOnHost& on, std::string_view name) {
+  JM_CHECK(IsRunIdField(name), "a valid name");
+  return ExecRunPrefix(on) + std::string(name);
+}
+
+std::string ExecRunPrefix(const JobOnHost& on) {
+  return RunIdPrefix(on) + "x-";
+}
+
 JobOnHost OnHost(const std::string& store_id, const Job& job, int host) {
   const HostPosition position = PositionOf(*job.slice, host);
   return {.store = store_id, .job = job.id, .node = position.node_id, .host = position.host};

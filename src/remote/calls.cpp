@@ -68,17 +68,32 @@ Call InstallCall() {
               .limit = kCallLimit};
 }
 
+namespace {
+
 // The order is shell text that only assigns variables; the script evaluates it. Exports are quoted
 // twice, so that they happen only in the command's own process. A truncated order leaves a quote
 // open or lacks the last line: either way it is refused.
-Result<Call> RunCall(const RunOrder& order, std::int64_t offset) {
+Result<std::string> OrderText(const RunOrder& order) {
   if (!IsRunId(order.run_id)) return InvalidArgument("'" + order.run_id + "' is not a run id");
   if ((order.script + order.workdir).find('\0') != std::string::npos)
     return InvalidArgument("the command or its working folder holds a NUL byte");
   for (const std::string& id : order.setup) JM_CHECK(IsRunId(id), "a valid run id");
   JM_ASSIGN_OR_RETURN(const std::string exports, ExportLines(order.env, order.secrets));
+  return fmt::format(
+      "jm_setup='{}'\njm_workdir={}\njm_script={}\njm_env={}\njm_signal={}\njm_log_max_b={}\n"
+      "jm_agent={}\njobman-end\n",
+      base::Join(order.setup, " "), ShellQuote(order.workdir), ShellQuote(order.script),
+      ShellQuote(exports), ShellQuote(order.notice_signal), order.log_limit,
+      order.uses_agent ? "yes" : "''");
+}
+
+}  // namespace
+
+Result<Call> RunCall(const RunOrder& order, std::int64_t offset) {
+  JM_ASSIGN_OR_RETURN(std::string text, OrderText(order));
   // Before the start the script ends earlier runs, and then what holds the chips.
-  Call call{.silence = kLongestSilence,
+  Call call{.input = std::move(text),
+            .silence = kLongestSilence,
             .start = 2 * (std::max(order.grace, Duration{0}) + kStopMargin)};
   std::string arguments = fmt::format("run {} {}", order.run_id, offset);
   if (!order.replaces.empty() || !order.chips_of.empty()) {
@@ -89,13 +104,20 @@ Result<Call> RunCall(const RunOrder& order, std::int64_t offset) {
     if (!order.chips_of.empty()) arguments += " " + order.chips_of;
   }
   call.command = ScriptCommand(arguments);
-  call.input = fmt::format(
-      "jm_setup='{}'\njm_workdir={}\njm_script={}\njm_env={}\njm_signal={}\njm_log_max_b={}\n"
-      "jm_agent={}\njobman-end\n",
-      base::Join(order.setup, " "), ShellQuote(order.workdir), ShellQuote(order.script),
-      ShellQuote(exports), ShellQuote(order.notice_signal), order.log_limit,
-      order.uses_agent ? "yes" : "''");
   return call;
+}
+
+Result<Call> BeginCall(const RunOrder& order, int keep, const std::string& prefix) {
+  JM_CHECK(IsRunId(prefix) && keep >= 0, "a valid prefix of run ids");
+  JM_ASSIGN_OR_RETURN(std::string text, OrderText(order));
+  return Call{.command = ScriptCommand(fmt::format("begin {} {} {}", order.run_id, keep, prefix)),
+              .input = std::move(text),
+              .limit = kCallLimit};
+}
+
+Call AgesCall(const std::string& prefix) {
+  JM_CHECK(IsRunId(prefix), "a valid prefix of run ids");
+  return {.command = ScriptCommand("ages " + prefix), .limit = kCallLimit};
 }
 
 Call FollowCall(const std::string& run_id, std::int64_t offset) {

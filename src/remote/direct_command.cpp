@@ -81,12 +81,37 @@ base::Result<DirectCall> CallInEnvironment(const DirectCommand& command, const c
       .input = MarkedLines(text)};
 }
 
+std::string DetachedScript(const DirectCommand& command, const core::JobSpec* spec) {
+  std::string line = command.clean_libtpu ? kClean : "";
+  // Else one that begins with #! would be taken for a program.
+  line = " " + line + "\n";
+  return line + (spec == nullptr ? command.line : InItsEnvironment(*spec, command.line));
+}
+
 std::string DirectLine(const DirectCommand& command) {
   std::string line;
   if (!command.workdir.empty())
     line += fmt::format("cd {} || exit 126; ", FolderWord(command.workdir));
   if (command.clean_libtpu) line += kClean;
   return line + command.line;
+}
+
+base::Result<TerminalCall> CallOnTerminal(const DirectCommand& command, const core::JobSpec& spec,
+                                          const CommandEnvironment& around) {
+  JM_ASSIGN_OR_RETURN(DirectCall call, CallInEnvironment(command, spec, around));
+  constexpr const char* kPut =
+      "umask 077; d=/dev/shm; [ -w $d ] || d=/tmp; "
+      "find $d -maxdepth 1 -name \"jobman-tty.*\" -user \"$(id -u)\" -mmin +1 -exec rm -f {} + "
+      "2>/dev/null; f=$(mktemp $d/jobman-tty.XXXXXX) && cat >\"$f\" && echo \"jobman-file $f\"";
+  return TerminalCall{.put = std::string("exec sh -c ") + base::ShellQuote(kPut),
+                      .content = ":exec <&4 4<&-\n" + call.input};
+}
+
+std::string TerminalCall::LineFor(const std::string& path) const {
+  return fmt::format("exec sh -c '{}' {} {}",
+                     "exec 4<&0 <\"$1\" && rm -f \"$1\" && "
+                     "jm_shell=$(command -v bash || command -v sh) && exec \"$jm_shell\" -c \"$0\"",
+                     base::ShellQuote(kPrepare), base::ShellQuote(path));
 }
 
 }  // namespace jobman::remote

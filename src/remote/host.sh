@@ -9,6 +9,9 @@
 #                                 that begin with JOB and hold the chips; starts nothing while
 #                                 anybody else holds them, or if a setup run that the order names
 #                                 has not succeeded since boot
+#   host.sh begin RUN_ID KEEP PREFIX
+#                                 starts the run on stdin, which must be new, and prints its status; of
+#                                 the ended runs whose id begins with PREFIX only the latest KEEP stay
 #   host.sh follow RUN_ID OFFSET  copies its log from byte OFFSET to stdout until it has ended
 #   host.sh stop RUN_ID GRACE [PREFIX]
 #                                 TERM, after GRACE seconds KILL; prints the status when nothing is
@@ -17,6 +20,7 @@
 #                                 sends SIGNAL ("none": no signal) to the command, once per run;
 #                                 prints the status
 #   host.sh list PREFIX           prints every run whose id begins with PREFIX, with its status
+#   host.sh ages PREFIX           the same as lines "RUN_ID SECONDS STATUS": since it was started
 #   host.sh renew RUN_ID [again]  forgets the run unless it is running or, without "again", succeeded
 #                                 since boot; and ended runs of this setup step with another content
 #   host.sh have FILE             says "exited 0" if ~/.jobman/files has the file, else "absent"
@@ -1176,6 +1180,37 @@ jm_list() {
   done
 }
 
+# jm_ages PREFIX
+jm_ages() {
+  jm_now=$(date +%s)
+  for jm_dir in "$jm_runs/$1"*; do
+    [ -d "$jm_dir" ] || continue
+    jm_settle
+    jm_was=''
+    read -r jm_was 2>/dev/null <"$jm_dir/started"
+    echo "${jm_dir##*/} $((jm_now - ${jm_was:-$jm_now})) $jm_status"
+  done
+}
+
+# jm_begin KEEP PREFIX: for runs that nobody need follow. A second one of that name would pass for the
+# first.
+jm_begin() {
+  [ ! -d "$jm_dir" ] || jm_die "there is a run ${jm_id##*.} on this host already"
+  jm_start
+  jm_this=$jm_id jm_count=0
+  # shellcheck disable=SC2012  # ids have no spaces
+  for jm_id in $(cd "$jm_runs" && ls -td "$2"* 2>/dev/null); do
+    jm_dir=$jm_runs/$jm_id
+    jm_settle
+    [ "$jm_status" != running ] && [ "$jm_id" != "$jm_this" ] || continue
+    jm_count=$((jm_count + 1))
+    [ "$jm_count" -le "$1" ] || rm -rf "$jm_dir"
+  done
+  jm_id=$jm_this jm_dir=$jm_runs/$jm_this
+  jm_settle
+  printf 'jobman: %s\n' "$jm_status" >&2
+}
+
 jm_forget() {
   jm_settle
   [ "$jm_status" != running ] || jm_die "run $jm_id is still running"
@@ -1307,6 +1342,12 @@ case $jm_verb in
     fi
     jm_follow "$2"
     ;;
+  begin)
+    jm_set_run "${1:-}"
+    jm_need_number "${2:-}"
+    jm_set_prefix "${3:-}"
+    jm_begin "$2" "$3"
+    ;;
   launch)
     jm_set_run "${1:-}"
     jm_launch
@@ -1348,6 +1389,11 @@ case $jm_verb in
     jm_set_prefix "${1:-}"
     jm_adopt "$1"
     jm_list "$1"
+    ;;
+  ages)
+    jm_set_prefix "${1:-}"
+    jm_adopt "$1"
+    jm_ages "$1"
     ;;
   *) jm_die "unknown verb '$jm_verb'" ;;
 esac

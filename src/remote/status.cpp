@@ -19,6 +19,9 @@ std::optional<RunStatus> ParseGap(std::string_view text) {
   return RunStatus{.kind = Kind::kGap, .gap = {.begin = *begin, .end = *end}};
 }
 
+/// Seconds: a century, which is no time of a run.
+constexpr std::int64_t kOldestRun = 100LL * 366 * 86400;
+
 std::optional<RunStatus> ParseLine(std::string_view line) {
   if (line.starts_with(kPrefix)) line.remove_prefix(kPrefix.size());
   const auto rest_after = [&line](std::string_view word) -> std::optional<std::string> {
@@ -86,6 +89,22 @@ std::vector<std::string> ParseRunningRuns(std::string_view output) {
     if (words.size() == 2 && words[1] == "running" && IsRunId(words[0])) ids.push_back(words[0]);
   }
   return ids;
+}
+
+std::vector<RunAge> ParseAges(std::string_view output) {
+  std::vector<RunAge> runs;
+  for (const std::string& line : base::Split(output, '\n')) {
+    const auto words = base::Split(base::Trim(line), ' ');
+    if (words.size() < 3 || !IsRunId(words[0])) continue;
+    const auto seconds = base::ParseNumber(words[1]);
+    const std::vector<std::string> rest(words.begin() + 2, words.end());
+    const auto status = ParseLine(base::Join(rest, " "));
+    if (!seconds || *seconds > kOldestRun || !status) continue;
+    runs.push_back({.run_id = words[0],
+                    .age = std::chrono::seconds{static_cast<std::int64_t>(*seconds)},
+                    .status = *status});
+  }
+  return runs;
 }
 
 std::optional<core::Notice> ParseNotice(std::string_view output) {

@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "jobman/client/context.hpp"
+#include "jobman/remote/direct_command.hpp"
 #include "jobman/ssh/fan_out.hpp"
 
 namespace jobman::client {
@@ -33,5 +34,9 @@ std::string JobFolder(const base::StatePaths& paths, const core::Job& job);
 /// coroutine.
 base::Result<std::string> Prepare(const Context& context, const core::Job& job,
                                   const ExecOrder& order, std::vector<ssh::FanOutHost>& hosts);
+
+/// The same with `job_env` where the command is to have a terminal, on host number `host`.
+base::Result<remote::TerminalCall> PrepareOnTerminal(const Context& context, const core::Job& job,
+                                                     const ExecOrder& order, int host);
 
 }  // namespace jobman::client

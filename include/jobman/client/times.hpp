@@ -53,6 +53,10 @@ inline constexpr base::Duration kStopWait = std::chrono::seconds{10};
 inline constexpr base::Duration kEndWait = std::chrono::seconds{3};
 /// Interrupts that follow each other so soon are one: `timeout` signals its child, then the group.
 inline constexpr base::Duration kSameInterrupt = std::chrono::milliseconds{500};
+/// How often `exec --follow` tries a host again.
+inline constexpr base::Duration kFollowRetry = std::chrono::seconds{1};
+/// How long it does without a byte, unless told otherwise.
+inline constexpr base::Duration kFollowPatience = std::chrono::seconds{60};
 /// How long one host may take to list its runs: it must not hold up the others.
 inline constexpr base::Duration kListRunsLimit = std::chrono::seconds{5};
 /// How long a connection to a forwarded port waits for a host that is away: it starts again, or

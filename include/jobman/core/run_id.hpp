@@ -68,6 +68,12 @@ std::optional<RunId> ParseRunId(std::string_view text);
 /// The common prefix of the ids of all runs of the job on that host.
 std::string RunIdPrefix(const JobOnHost& on);
 
+/// The id of a detached run of `exec` by the name `name`, a field: "...x-NAME". It is no stage of
+/// the job: ParseRunId() does not know it.
+std::string ExecRunId(const JobOnHost& on, std::string_view name);
+/// The common prefix of the ids of all of them on that host.
+std::string ExecRunPrefix(const JobOnHost& on);
+
 /// The job on host number `host` of the slice that it holds.
 JobOnHost OnHost(const std::string& store_id, const Job& job, int host);
 

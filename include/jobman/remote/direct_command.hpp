@@ -21,6 +21,10 @@ struct DirectCommand {
 /// cannot be entered, as a job's command does.
 std::string DirectLine(const DirectCommand& command);
 
+/// The same as the script of a detached run, which begins in its working folder by itself: the
+/// command's own is not looked at. With `spec` in the job's conda or venv.
+std::string DetachedScript(const DirectCommand& command, const core::JobSpec* spec);
+
 /// What the job's command has around it on one host.
 struct CommandEnvironment {
   std::string workdir = {};                     ///< as RunOrder::workdir
@@ -41,5 +45,17 @@ struct DirectCall {
 /// arguments are visible. kInvalidArgument as of RunCall().
 base::Result<DirectCall> CallInEnvironment(const DirectCommand& command, const core::JobSpec& spec,
                                            const CommandEnvironment& around);
+
+/// The same where stdin is to be a terminal: what comes before the input is in a file then.
+struct TerminalCall {
+  /// A command line that makes its stdin that file, for this user only and if possible in memory,
+  /// and prints its path. Those that nobody read are removed after a minute.
+  std::string put = {};
+  std::string content = {};
+  /// The command line for that path: it removes the file before the command begins.
+  std::string LineFor(const std::string& path) const;
+};
+base::Result<TerminalCall> CallOnTerminal(const DirectCommand& command, const core::JobSpec& spec,
+                                          const CommandEnvironment& around);
 
 }  // namespace jobman::remote

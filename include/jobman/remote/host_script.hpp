@@ -111,11 +111,17 @@ Call InstallCall();
 /// Starts the run unless its id was ever started or stopped, then follows it from byte `offset` of
 /// its log. kInvalidArgument for a bad run id or variable name, or a NUL byte.
 Result<Call> RunCall(const RunOrder& order, std::int64_t offset);
+/// Starts the run and does not follow it; its id must be new on the host. Its `replaces` and
+/// `chips_of` do not count. Of the ended runs whose id begins with `prefix` only the latest `keep`
+/// stay on the host. The status is on stderr, as of RunCall. kInvalidArgument as there.
+Result<Call> BeginCall(const RunOrder& order, int keep, const std::string& prefix);
 /// Follows a run from byte `offset` of its log until it has ended.
 Call FollowCall(const std::string& run_id, std::int64_t offset);
 /// Prints a line "RUN_ID STATUS" for each run on the host whose id has this prefix; see
 /// ParseRunningRuns.
 Call ListCall(const std::string& prefix);
+/// Prints a line "RUN_ID SECONDS STATUS" for each; see ParseAges.
+Call AgesCall(const std::string& prefix);
 /// TERM to every process of the run, KILL after `grace` (rounded up to seconds); prints the final
 /// status on stdout when none is left. A run stopped before its start never starts. Other runs
 /// whose id begins with `others` (if not empty) are stopped at the same time. If `others` ends in a
@@ -181,6 +187,15 @@ bool HoldsReport(std::string_view output);
 std::optional<RunStatus> FinalStatus(std::string_view output);
 /// Parses stdout of ListCall: the ids of the runs that are running.
 std::vector<std::string> ParseRunningRuns(std::string_view output);
+/// A run, and how long ago it was started, by the host's clock.
+struct RunAge {
+  std::string run_id = {};
+  Duration age = {};
+  RunStatus status = {};
+  friend bool operator==(const RunAge&, const RunAge&) = default;
+};
+/// Parses stdout of AgesCall; lines that the script did not write are ignored.
+std::vector<RunAge> ParseAges(std::string_view output);
 /// Parses stderr of RunCall and FollowCall: the worst notice from the host's metadata server.
 /// Incomplete lines are ignored.
 std::optional<core::Notice> ParseNotice(std::string_view output);

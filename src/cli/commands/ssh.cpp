@@ -1,19 +1,10 @@
-#include <pwd.h>
-#include <unistd.h>
-
 #include <CLI/CLI.hpp>
-#include <cerrno>
-#include <csignal>
 #include <memory>
 
 #include "cli/commands.hpp"
+#include "cli/openssh_login.hpp"
 #include "cli/whole_number.hpp"
-#include "jobman/base/log.hpp"
-#include "jobman/base/shell.hpp"
 #include "jobman/client/find_jobs.hpp"
-#include "jobman/client/host_target.hpp"
-#include "jobman/client/vouching.hpp"
-#include "jobman/ssh/openssh.hpp"
 
 namespace jobman::cli {
 namespace {
@@ -24,39 +15,15 @@ struct SshOptions {
   std::vector<std::string> words = {};
 };
 
-/// OpenSSH's client refuses users without a passwd entry, and does not say what to do.
-base::Status CheckUserIsKnown(const SshOptions& options) {
-  if (getpwuid(getuid()) != nullptr) return base::Ok();
-  return base::Error{.code = base::Code::kFailedPrecondition,
-                     .message = "the OpenSSH client needs an entry in the password file for user " +
-                                std::to_string(getuid()),
-                     .hint = "use jobman exec " + options.job + " -- CMD, which does not"};
-}
-
 base::Result<int> RunSsh(App& app, const SshOptions& options) {
-  JM_TRY(CheckUserIsKnown(options));
+  const std::string instead = "jobman exec " + options.job + " -- CMD";
+  JM_TRY(CheckUserIsKnown(instead));
   JM_ASSIGN_OR_RETURN(const client::Context context, app.OpenForWriting());
   JM_ASSIGN_OR_RETURN(const core::JobId id,
                       context.Await(client::FindJob(context.stores.jobs, options.job)));
   JM_ASSIGN_OR_RETURN(const core::Job job, context.Await(context.stores.jobs->Get(id)));
-  JM_ASSIGN_OR_RETURN(auto target, client::TargetOf(context.paths, job, options.host));
-  client::Vouching vouching(context);
-  target = context.Await(vouching.Complete(job, options.host, target));
-  JM_ASSIGN_OR_RETURN(const auto host_key, context.Await(client::HostKeyOf(context, target)));
-  for (const std::string& line : context.Await(vouching.FirstUses())) app.Say(line);
-  JM_ASSIGN_OR_RETURN(auto words,
-                      ssh::OpenSshArguments(target, host_key, context.paths.home / "known_hosts"));
-  words.insert(words.end(), options.words.begin(), options.words.end());
-  base::Log(base::LogLevel::kDebug, "ssh", "{}", base::ShellJoin(words));
-  std::vector<char*> argv;
-  for (std::string& word : words) argv.push_back(word.data());
-  argv.push_back(nullptr);
-  app.terminal().Flush();
-  std::signal(SIGPIPE, SIG_DFL);  // ignored in this program, and exec would keep it so
-  execvp(argv[0], argv.data());
-  base::Error error = base::FromErrno(errno, "starting " + words[0]);
-  error.hint = "install the OpenSSH client, or use: jobman exec " + options.job + " -- CMD";
-  return error;
+  return BecomeOpenSsh(app, context, job,
+                       {.host = options.host, .words = options.words, .instead = instead});
 }
 
 }  // namespace

@@ -1,0 +1,307 @@
+#include "jobman/client/exec_runs.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <map>
+#include <memory>
+#include <thread>
+#include <utility>
+
+#include "client/interrupts.hpp"
+#include "jobman/base/env.hpp"
+#include "jobman/base/strings.hpp"
+#include "jobman/base/time.hpp"
+#include "jobman/client/run_on_hosts.hpp"
+#include "jobman/client/times.hpp"
+#include "jobman/controller/command_environment.hpp"
+#include "jobman/core/run_id.hpp"
+#include "jobman/remote/direct_command.hpp"
+
+namespace jobman::client {
+namespace {
+
+using remote::RunStatus;
+
+
+constexpr std::size_t kLongestName = 40;
+/// What the script says is short; the rest of a talkative shell is dropped.
+constexpr std::size_t kMostTalk = 64 * 1024;
+
+/// What the hosts say beside what goes to their sinks.
+using RunTalk = std::shared_ptr<std::map<int, std::string>>;
+
+ports::ByteSink Keep(const RunTalk& talk, int host) {
+  return [talk, host](std::string_view bytes) -> base::Status {
+    std::string& text = (*talk)[host];
+    text += bytes;
+    if (text.size() > kMostTalk) text.erase(0, text.size() - kMostTalk / 2);
+    return base::Ok();
+  };
+}
+
+base::Error NoSuchRun(const std::string& name) {
+  return {.code = base::Code::kNotFound,
+          .message = "the host has no detached run " + name,
+          .hint = "jobman exec JOB --runs lists them"};
+}
+
+/// How a run that has ended counts; an error for all others.
+base::Result<int> CodeOfRun(const base::Result<RunStatus>& status, const std::string& name) {
+  if (!status.ok()) return status.error();
+  if (status->kind == RunStatus::Kind::kExited) return status->exit_code;
+  if (status->kind == RunStatus::Kind::kAbsent) return NoSuchRun(name);
+  const std::string why = status->text.empty() ? "the host gave no status" : status->text;
+  return base::Error{.code = base::Code::kAborted, .message = "run " + name + ": " + why};
+}
+
+base::Error WasEnded() {
+  return {.code = base::Code::kCancelled, .message = "interrupted"};
+}
+
+ssh::FanOutHost WithCall(const ssh::FanOutHost& host, const remote::Call& call) {
+  ssh::FanOutHost one = host;
+  one.command = call.command;
+  one.input = call.input;
+  return one;
+}
+
+/// The secrets are those of this process.
+std::optional<std::string> SecretFromHere(const core::SecretRef& secret) {
+  if (!secret.file.empty()) return controller::SecretInFile(secret.file);
+  return base::GetEnv(secret.name);
+}
+
+bool MayComeBack(const base::Error& error) {
+  return error.reason == base::Reason::kHostRefused || error.reason == base::Reason::kHostTimeout ||
+         error.reason == base::Reason::kHostHangs || error.reason == base::Reason::kConnectionBroke;
+}
+
+}  // namespace
+
+base::Status CheckExecRunName(const std::string& name) {
+  const bool begins = !name.empty() && name.front() != '-' && name.front() != '_';
+  if (begins && name.size() <= kLongestName && core::IsRunIdField(name)) return base::Ok();
+  return base::InvalidArgument("'" + name + "' cannot be the name of a run",
+                               fmt::format("1 to {} letters, digits, _ and -, beginning with a "
+                                           "letter or digit",
+                                           kLongestName));
+}
+
+std::string ExecRunNameAt(base::TimePoint now) {
+  std::string name;
+  for (const char c : base::FormatRfc3339(now).substr(0, 19))
+    if (c != '-' && c != ':') name += c == 'T' ? '-' : c;
+  return name;
+}
+
+ExecRuns::ExecRuns(const Context& context, const core::Job& job) : context_(context), job_(job) {}
+
+std::string ExecRuns::IdOn(int host, const std::string& name) const {
+  return core::ExecRunId(core::OnHost(store_, job_, host), name);
+}
+
+/// Calls each host with its own command; where the script is missing, installs it and calls again.
+base::Result<ssh::FanOutResult> ExecRuns::Call(std::vector<ssh::FanOutHost> hosts,
+                                               const remote::Call& limits,
+                                               const ssh::FanOutOptions& options) {
+  const auto shell = context_.open_shell(context_.loop->get_executor(), *context_.stores.host_keys);
+  Interrupts interrupts(*context_.loop);
+  const ports::RemoteCommand same{
+      .limit = limits.limit, .silence = limits.silence, .linger = remote::kLinger};
+  const auto all = [&](std::vector<ssh::FanOutHost> some) {
+    return RunOnHosts(context_, &interrupts, shell.get(), std::move(some), same, options);
+  };
+  auto first = all(hosts);
+  if (!first) return WasEnded();
+  std::vector<ssh::FanOutHost> bare;
+  for (std::size_t row = 0; row < hosts.size(); ++row) {
+    const auto& code = first->hosts[row].result;
+    if (code.ok() && *code == remote::kExitNotInstalled) bare.push_back(hosts[row]);
+  }
+  if (bare.empty()) return std::move(*first);
+  std::vector<ssh::FanOutHost> installs;
+  for (const ssh::FanOutHost& host : bare) {
+    installs.push_back(WithCall(host, remote::InstallCall()));
+    installs.back().pace = nullptr;
+  }
+  const auto installed = all(std::move(installs));
+  if (!installed) return WasEnded();
+  const auto again = all(std::move(bare));
+  if (!again) return WasEnded();
+  for (ssh::HostOutcome& host : first->hosts)
+    for (const ssh::HostOutcome& later : again->hosts)
+      if (later.host == host.host) host = later;
+  return std::move(*first);
+}
+
+base::Result<ssh::FanOutResult> ExecRuns::Begin(std::vector<ssh::FanOutHost> hosts,
+                                                const ExecOrder& order, const std::string& name,
+                                                ssh::FanOutOptions options) {
+  JM_TRY(CheckExecRunName(name));
+  JM_ASSIGN_OR_RETURN(store_, context_.Await(context_.stores.jobs->StoreId()));
+  const remote::DirectCommand direct{.line = CommandLine(order.words),
+                                     .clean_libtpu = order.clean_libtpu};
+  const RunTalk talk = std::make_shared<std::map<int, std::string>>();
+  remote::Call limits;
+  for (ssh::FanOutHost& host : hosts) {
+    remote::RunOrder run{
+        .run_id = IdOn(host.host, name),
+        .script = remote::DetachedScript(direct, order.job_env ? &job_.spec : nullptr),
+        .log_limit = kExecLogLimit};
+    if (order.workdir)
+      run.workdir = order.workdir->empty() ? JobFolder(context_.paths, job_) : *order.workdir;
+    if (order.job_env) {
+      const std::string folder = context_.paths.JobDir(job_.id.value).string();
+      JM_ASSIGN_OR_RETURN(
+          auto around, controller::EnvironmentOn(job_, host.host, store_, folder, SecretFromHere));
+      run.env = std::move(around.env);
+      run.secrets = std::move(around.secrets);
+      if (!order.workdir || order.workdir->empty()) run.workdir = std::move(around.workdir);
+    }
+    JM_ASSIGN_OR_RETURN(
+        limits, remote::BeginCall(run, kExecRunsKept,
+                                  core::ExecRunPrefix(core::OnHost(store_, job_, host.host))));
+    host.command = limits.command;
+    host.input = limits.input;
+    host.err = Keep(talk, host.host);
+  }
+  JM_ASSIGN_OR_RETURN(ssh::FanOutResult result, Call(std::move(hosts), limits, options));
+  for (ssh::HostOutcome& host : result.hosts) {
+    if (!host.result.ok() || *host.result == 0) continue;
+    const auto status = remote::ParseStatus((*talk)[host.host]);
+    host.result = base::Error{.code = base::Code::kAborted,
+                              .message = status.ok() ? status->text : status.error().message};
+  }
+  return result;
+}
+
+base::Result<ssh::FanOutResult> ExecRuns::Follow(
+    std::vector<ssh::FanOutHost> hosts, const std::string& name, ssh::FanOutOptions options,
+    std::function<void(int host, base::FileGap)> missing) {
+  JM_TRY(CheckExecRunName(name));
+  JM_ASSIGN_OR_RETURN(store_, context_.Await(context_.stores.jobs->StoreId()));
+  const base::Duration patience = options.patience.value_or(base::Duration{0});
+  std::map<int, std::int64_t> offsets;
+  std::map<int, base::Deadline> heard;
+  ssh::FanOutResult result;
+  std::map<int, std::size_t> rows;
+  for (const ssh::FanOutHost& host : hosts) {
+    rows[host.host] = result.hosts.size();
+    result.hosts.push_back({.host = host.host});
+    heard[host.host] = std::chrono::steady_clock::now();
+  }
+  while (!hosts.empty()) {
+    const RunTalk talk = std::make_shared<std::map<int, std::string>>();
+    std::vector<ssh::FanOutHost> now;
+    remote::Call limits;
+    for (const ssh::FanOutHost& host : hosts) {
+      const int number = host.host;
+      limits = remote::FollowCall(IdOn(number, name), offsets[number]);
+      now.push_back(WithCall(host, limits));
+      now.back().err = Keep(talk, number);
+      now.back().out = [&offsets, &heard, number,
+                        sink = host.out](std::string_view bytes) -> base::Status {
+        offsets[number] += std::ssize(bytes);
+        heard[number] = std::chrono::steady_clock::now();
+        return sink ? sink(bytes) : base::Ok();
+      };
+    }
+    JM_ASSIGN_OR_RETURN(ssh::FanOutResult round, Call(std::move(now), limits, options));
+    std::vector<ssh::FanOutHost> rest;
+    bool wait = false;
+    for (ssh::HostOutcome& host : round.hosts) {
+      const auto again = [&hosts, &rest, &host] {
+        for (const ssh::FanOutHost& one : hosts)
+          if (one.host == host.host) rest.push_back(one);
+      };
+      if (host.result.ok()) {
+        const auto status = remote::ParseStatus((*talk)[host.host]);
+        if (status.ok() && status->kind == RunStatus::Kind::kGap) {
+          if (missing) missing(host.host, status->gap);
+          offsets[host.host] = status->gap.end;
+          again();
+          continue;
+        }
+        host.result = CodeOfRun(status, name);
+      } else if (MayComeBack(host.result.error()) &&
+                 std::chrono::steady_clock::now() < heard[host.host] + patience) {
+        again();
+        wait = true;
+        continue;
+      }
+      result.hosts[rows[host.host]] = std::move(host);
+    }
+    hosts = std::move(rest);
+    if (wait) std::this_thread::sleep_for(kFollowRetry);
+  }
+  return result;
+}
+
+base::Result<ssh::FanOutResult> ExecRuns::Stop(std::vector<ssh::FanOutHost> hosts,
+                                               const std::string& name,
+                                               ssh::FanOutOptions options) {
+  JM_TRY(CheckExecRunName(name));
+  JM_ASSIGN_OR_RETURN(store_, context_.Await(context_.stores.jobs->StoreId()));
+  const RunTalk talk = std::make_shared<std::map<int, std::string>>();
+  // The script marks a run that it does not know, which then never starts: the name would be lost.
+  JM_ASSIGN_OR_RETURN(const std::vector<ExecRunHost> known, List(hosts, options));
+  ssh::FanOutResult result;
+  std::vector<ssh::FanOutHost> having;
+  remote::Call limits;
+  for (std::size_t row = 0; row < hosts.size(); ++row) {
+    const auto& runs = known[row].runs;
+    const auto is_it = [&name](const remote::RunAge& run) { return run.run_id == name; };
+    const bool has = runs.ok() && std::any_of(runs->begin(), runs->end(), is_it);
+    if (!has) {
+      const base::Error why = runs.ok() ? NoSuchRun(name) : runs.error();
+      result.hosts.push_back({.host = hosts[row].host, .result = why});
+      continue;
+    }
+    limits = remote::StopCall(IdOn(hosts[row].host, name), job_.spec.command.grace);
+    having.push_back(WithCall(hosts[row], limits));
+    having.back().out = Keep(talk, hosts[row].host);
+    having.back().err = {};
+  }
+  if (having.empty()) return result;
+  JM_ASSIGN_OR_RETURN(ssh::FanOutResult stopped, Call(std::move(having), limits, options));
+  for (ssh::HostOutcome& host : stopped.hosts) {
+    if (host.result.ok()) host.result = CodeOfRun(remote::ParseStatus((*talk)[host.host]), name);
+    result.hosts.push_back(std::move(host));
+  }
+  std::sort(result.hosts.begin(), result.hosts.end(),
+            [](const auto& a, const auto& b) { return a.host < b.host; });
+  return result;
+}
+
+base::Result<std::vector<ExecRunHost>> ExecRuns::List(std::vector<ssh::FanOutHost> hosts,
+                                                      ssh::FanOutOptions options) {
+  JM_ASSIGN_OR_RETURN(store_, context_.Await(context_.stores.jobs->StoreId()));
+  const RunTalk talk = std::make_shared<std::map<int, std::string>>();
+  remote::Call limits;
+  for (ssh::FanOutHost& host : hosts) {
+    limits = remote::AgesCall(core::ExecRunPrefix(core::OnHost(store_, job_, host.host)));
+    host = WithCall(host, limits);
+    host.out = Keep(talk, host.host);
+    host.err = {};
+  }
+  JM_ASSIGN_OR_RETURN(ssh::FanOutResult result, Call(std::move(hosts), limits, options));
+  std::vector<ExecRunHost> list;
+  for (const ssh::HostOutcome& host : result.hosts) {
+    ExecRunHost one{.host = host.host};
+    if (!host.result.ok()) {
+      one.runs = host.result.error();
+    } else {
+      const std::string prefix = core::ExecRunPrefix(core::OnHost(store_, job_, host.host));
+      for (remote::RunAge run : remote::ParseAges((*talk)[host.host])) {
+        if (!run.run_id.starts_with(prefix)) continue;
+        run.run_id = run.run_id.substr(prefix.size());
+        one.runs->push_back(std::move(run));
+      }
+    }
+    list.push_back(std::move(one));
+  }
+  return list;
+}
+
+}  // namespace jobman::client
