@@ -1202,7 +1202,7 @@ jm_begin() {
   for jm_id in $(cd "$jm_runs" && ls -td "$2"* 2>/dev/null); do
     jm_dir=$jm_runs/$jm_id
     jm_settle
-    [ "$jm_status" != running ] && [ "$jm_id" != "$jm_this" ] || continue
+    if [ "$jm_status" = running ] || [ "$jm_id" = "$jm_this" ]; then continue; fi
     jm_count=$((jm_count + 1))
     [ "$jm_count" -le "$1" ] || rm -rf "$jm_dir"
   done

@@ -290,5 +290,50 @@ TEST_F(Exec, ASecondInterruptKillsWhatIgnoresTheFirst) {
   EXPECT_EQ(place_.Jobman({"exec", "1", "-q", "--", "pgrep -f '[e]cho 6126'"}).out, "");
 }
 
+TEST_F(Exec, ADetachedRunGoesOnWithoutAConnection) {
+  ::setenv("JOBMAN_E2E_TOKEN", "hush", 1);
+  Run("  workdir: /tmp\n  secrets: [JOBMAN_E2E_TOKEN]\n");
+  const Ran begun = Shell(
+      "exec1 -q --detach --name eval --job-env -- "
+      "'pwd; until [ -e ~/go ]; do sleep 0.2; done; echo ${#JOBMAN_E2E_TOKEN}; exit 4'");
+  EXPECT_EQ(begun.out, "eval\n") << begun.err;
+  EXPECT_THAT(Shell("exec1 --runs").out, HasSubstr("eval  0-1    running"));
+  const pid_t follow = place_.Start({"exec", "1", "--follow", "eval"});
+  const auto said = [&] { return base::ReadFile(place_.home() / "controller.log").value_or(""); };
+  ASSERT_TRUE(place_.Until("what both wrote", [&] {
+    return base::Contains(said(), "host 0 | /tmp\n") && base::Contains(said(), "host 1 | /tmp\n");
+  }));
+  ::kill(follow, SIGINT);
+  EXPECT_EQ(place_.EndOf(follow), 130);
+  EXPECT_THAT(said(), HasSubstr("run eval goes on"));
+  ASSERT_EQ(Shell("exec1 -- touch go").code, 0);
+  const Ran all = Shell("exec1 --follow eval");
+  EXPECT_EQ(all.code, 4) << all.All();
+  for (const char* line : {"host 0 | /tmp\n", "host 1 | /tmp\n", "host 0 | 4\n", "host 1 | 4\n"})
+    EXPECT_THAT(all.out, HasSubstr(line));
+}
+
+TEST_F(Exec, StopEndsADetachedRunAndItsChildren) {
+  Run();
+  ASSERT_EQ(Shell("exec1 --detach --name long -- 'sleep 6127 & sleep 6127'").code, 0);
+  const Ran stopped = Shell("exec1 --stop long");
+  EXPECT_EQ(stopped.code, 0) << stopped.All();
+  EXPECT_EQ(Shell("exec1 -q -- pgrep -f '[s]leep 6127'").out, "");
+  EXPECT_THAT(Shell("exec1 --runs").out, HasSubstr("long  0-1    exit code 143"));
+}
+
+TEST_F(Exec, ATerminalOnOneHost) {
+  Run("  workdir: /tmp\n  env: {RATE: 0.1}\n");
+  const Ran ran =
+      AnswerOnTerminal({JOBMAN_BIN_DIR "/jobman", "--home", place_.home().string(), "exec", "1",
+                        "--tty", "-w", "1", "--job-env", "--",
+                        "test -t 0 && test -t 1 && pwd; read -p 'name? ' x; echo $x $RATE; exit 6"},
+                       "name? ", "ann");
+  EXPECT_EQ(ran.code, 6) << ran.out;
+  EXPECT_THAT(ran.out, AllOf(HasSubstr("/tmp\r\n"), HasSubstr("ann 0.1\r\n")));
+  EXPECT_EQ(Shell("exec1 --tty -- true").code, 2);
+  EXPECT_EQ(Shell("exec1 -- 'ls /dev/shm/jobman-tty.* /tmp/jobman-tty.* 2>/dev/null'").out, "");
+}
+
 }  // namespace
 }  // namespace jobman::test

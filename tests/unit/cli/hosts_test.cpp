@@ -186,6 +186,59 @@ TEST_F(NetworkCommands, ExecOnOneHostEndsWithItsCode) {
   EXPECT_EQ(world_.Run({"exec", "1", "-w", "1", "--", "true"}).exit_code, 75);
 }
 
+TEST_F(NetworkCommands, ExecBeginsARunAndShowsItLater) {
+  const auto begun = world_.Run({"exec", "1", "--detach", "--name", "eval", "-q", "--",
+                                 "basename $HOME; echo bad >&2; test $(basename $HOME) = h0"});
+  EXPECT_EQ(begun.exit_code, 0) << begun.err;
+  EXPECT_EQ(begun.out, "eval\n");
+  const auto followed = world_.Run({"exec", "1", "--follow", "eval"});
+  EXPECT_EQ(followed.exit_code, 1) << "that of host 1";
+  EXPECT_THAT(followed.out, AllOf(HasSubstr("host 0 | h0\n"), HasSubstr("host 0 | bad\n"),
+                                  HasSubstr("host 1 | h1\n")));
+  EXPECT_EQ(world_.Run({"exec", "1", "--follow", "eval", "-w", "0"}).exit_code, 0);
+  const auto again = world_.Run({"exec", "1", "--detach", "--name", "eval", "--", "true"});
+  EXPECT_NE(again.exit_code, 0);
+  EXPECT_THAT(again.err, HasSubstr("host 0: there is a run x-eval on this host already"));
+  const auto none = world_.Run({"exec", "1", "--follow", "other"});
+  EXPECT_EQ(none.exit_code, 3);
+  EXPECT_THAT(none.err, HasSubstr("the host has no detached run other"));
+}
+
+TEST_F(NetworkCommands, ExecListsAndStopsRuns) {
+  EXPECT_EQ(world_.Run({"exec", "1", "--runs"}).out, "no detached runs\n");
+  ASSERT_EQ(world_.Run({"exec", "1", "--detach", "--name", "long", "--", "sleep 600"}).exit_code,
+            0);
+  const auto running = world_.Run({"exec", "1", "--runs"});
+  EXPECT_EQ(running.exit_code, 0) << running.err;
+  EXPECT_THAT(running.out, HasSubstr("long  0-1    running"));
+  EXPECT_THAT(world_.Run({"exec", "1", "--runs", "--json"}).out,
+              AllOf(HasSubstr("\"name\": \"long\""), HasSubstr("\"state\": \"running\"")));
+  const auto stopped = world_.Run({"exec", "1", "--stop", "long"});
+  EXPECT_EQ(stopped.exit_code, 0) << stopped.err;
+  EXPECT_THAT(world_.Run({"exec", "1", "--runs"}).out, HasSubstr("0-1    exit code 143"));
+  EXPECT_EQ(world_.Run({"exec", "1", "--runs", "-q"}).out, "long\n");
+  EXPECT_EQ(world_.Run({"exec", "1", "--stop", "other"}).exit_code, 3);
+  EXPECT_EQ(world_.Run({"exec", "1", "--runs", "-q"}).out, "long\n") << "it left no mark";
+}
+
+TEST_F(NetworkCommands, ExecRefusesOptionsThatDoNotFitTogether) {
+  const auto refused = [this](std::vector<std::string> more) {
+    more.insert(more.begin(), {"exec", "1"});
+    const auto ran = world_.Run(more);
+    EXPECT_EQ(ran.exit_code, 2) << ran.err;
+    return ran.err;
+  };
+  EXPECT_THAT(refused({"--detach", "--runs", "--", "x"}), HasSubstr("exclude each other"));
+  EXPECT_THAT(refused({"--name", "a", "--", "x"}), HasSubstr("--name is for --detach"));
+  EXPECT_THAT(refused({"--follow", "a", "--", "x"}), HasSubstr("CMD is for --detach"));
+  EXPECT_THAT(refused({"--detach"}), HasSubstr("CMD is required"));
+  EXPECT_THAT(refused({"--detach", "--timeout", "5s", "--", "x"}), HasSubstr("no --timeout"));
+  for (const char* name : {"../x", "a b", "-a", "a.b", "_a"})
+    EXPECT_THAT(refused({"--detach", std::string("--name=") + name, "--", "x"}),
+                HasSubstr("cannot be the name of a run"));
+  EXPECT_THAT(refused({"--tty", "--", "x"}), HasSubstr("--tty is for one host, and 2 hosts"));
+}
+
 TEST_F(NetworkCommands, CpSaysWhatItCopiedAndWhereNot) {
   const auto file = world_.paths().home / "data.txt";
   std::ofstream(file) << "data";

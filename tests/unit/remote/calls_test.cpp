@@ -184,5 +184,17 @@ TEST(SaysRunExists, NeedsAStatusOfTheRun) {
     EXPECT_FALSE(SaysRunExists(no)) << no;
 }
 
+TEST(ParseAges, ReadsOnlyWhatTheScriptWrote) {
+  const auto runs = ParseAges(
+      "Welcome to this host\nj.x-a 12 exited 3\r\nj.x-b 0 running\nj.x-c -4 running\n"
+      "j.x-d 99999999999 running\nj.x-e 5 lost its launcher was killed\n../x 1 running\nj.x-f 1");
+  ASSERT_EQ(runs.size(), 3u);
+  EXPECT_EQ(runs[0].run_id, "j.x-a");
+  EXPECT_EQ(runs[0].age, std::chrono::seconds{12});
+  EXPECT_EQ(runs[0].status.exit_code, 3);
+  EXPECT_EQ(runs[2].run_id, "j.x-e");
+  EXPECT_EQ(runs[2].status.text, "its launcher was killed");
+}
+
 }  // namespace
 }  // namespace jobman::remote

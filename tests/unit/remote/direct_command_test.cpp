@@ -101,5 +101,26 @@ TEST_F(DirectCommandTest, EntersTheVenvOfTheJob) {
       << "a line for the shell, and no file";
 }
 
+/// What precedes the command is in a file that is gone when the command begins.
+TEST_F(DirectCommandTest, LeavesStdinToATerminal) {
+  const auto call = CallOnTerminal({.line = "echo $RATE; pwd; cat; ls \"$FILE\""}, {},
+                                   {.workdir = "/", .env = {{"RATE", "0.1"}}});
+  ASSERT_TRUE(call.ok());
+  const auto put = Run("/bin/sh", call->put, call->content);
+  EXPECT_EQ(put.exit_code, 0) << put.err;
+  ASSERT_THAT(put.out, testing::MatchesRegex("jobman-file /.*/jobman-tty\\.......\n"));
+  const std::string path = put.out.substr(12, put.out.size() - 13);
+  EXPECT_EQ(base::ReadFile(path).value_or(""), call->content);
+  const auto ran = Run("bash", "export FILE=" + path + "; " + call->LineFor(path), "typed\n");
+  EXPECT_EQ(ran.out, "0.1\n/\ntyped\n");
+  EXPECT_THAT(ran.err, HasSubstr(path)) << "it is gone";
+}
+
+TEST_F(DirectCommandTest, ADetachedScriptIsForAShellWhateverItBeginsWith) {
+  EXPECT_EQ(Run("/bin/sh", DetachedScript({.line = "#!/bin/no\necho up"}, nullptr)).out, "up\n");
+  const std::string clean = DetachedScript({.line = "true", .clean_libtpu = true}, nullptr);
+  EXPECT_THAT(clean, HasSubstr("/tmp/libtpu_lockfile"));
+}
+
 }  // namespace
 }  // namespace jobman::remote

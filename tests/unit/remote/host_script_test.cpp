@@ -54,6 +54,40 @@ TEST_P(HostScriptTest, ReportsOutputAndExitCode) {
   EXPECT_EQ(host.StatusOf("r"), (RunStatus{.kind = Kind::kExited, .exit_code = 3}));
 }
 
+TEST_P(HostScriptTest, BeginsARunThatNobodyFollows) {
+  const auto begin = [this](const std::string& id, const std::string& script, int keep = 2) {
+    return host.Do(*BeginCall({.run_id = id, .script = script}, keep, "j.x-"));
+  };
+  const Ended begun = begin("j.x-long", "echo up; sleep 600");
+  EXPECT_EQ(begun.exit_code, 0) << begun.err;
+  EXPECT_EQ(begun.out, "");
+  EXPECT_EQ(ParseStatus(begun.err)->kind, Kind::kRunning);
+  const Ended again = begin("j.x-long", "touch ~/again");
+  EXPECT_EQ(again.exit_code, kExitHostError);
+  EXPECT_EQ(ParseStatus(again.err)->text, "there is a run x-long on this host already");
+  for (const std::string name : {"j.x-a", "j.x-b", "j.x-c"}) {
+    begin(name, "exit 3");
+    EXPECT_TRUE(Eventually([&] { return host.StatusOf(name).kind == Kind::kExited; }));
+    std::filesystem::last_write_time(
+        host.RunDir(name),
+        std::filesystem::file_time_type::clock::now() - std::chrono::seconds{100 - name.back()});
+  }
+  host.Run({.run_id = "j.a1", .script = "true"});
+  begin("j.x-d", "true");
+  EXPECT_FALSE(std::filesystem::exists(host.RunDir("j.x-a"))) << "the oldest";
+  EXPECT_TRUE(std::filesystem::exists(host.RunDir("j.x-b")));
+  EXPECT_TRUE(std::filesystem::exists(host.RunDir("j.a1"))) << "another kind";
+  EXPECT_FALSE(std::filesystem::exists(host.home() / "again"));
+  const auto runs = ParseAges(host.Do(AgesCall("j.x-")).out);
+  ASSERT_EQ(runs.size(), 4u);
+  EXPECT_EQ(runs[0].run_id, "j.x-b");
+  EXPECT_EQ(runs[0].status, (RunStatus{.kind = Kind::kExited, .exit_code = 3}));
+  EXPECT_EQ(runs[3].run_id, "j.x-long");
+  EXPECT_EQ(runs[3].status.kind, Kind::kRunning);
+  EXPECT_LT(runs[3].age, std::chrono::minutes{5});
+  EXPECT_EQ(host.Stop("j.x-long", 5).kind, Kind::kExited);
+}
+
 TEST_P(HostScriptTest, ReportsThatItIsNotInstalled) {
   std::filesystem::remove_all(host.home() / ".jobman");
   const Ended ended = host.Run({.run_id = "r", .script = "touch ~/ran"});
