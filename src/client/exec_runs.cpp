@@ -12,6 +12,7 @@
 #include "jobman/base/env.hpp"
 #include "jobman/base/strings.hpp"
 #include "jobman/base/time.hpp"
+#include "jobman/base/waiters.hpp"
 #include "jobman/client/run_on_hosts.hpp"
 #include "jobman/client/times.hpp"
 #include "jobman/controller/command_environment.hpp"

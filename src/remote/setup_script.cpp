@@ -89,7 +89,7 @@ std::string IdentityCalls(const core::SshSpec& ssh) {
 }
 
 std::string PeersCalls() {
-  return ShellCall("jb_peers", {});
+  return ShellCall("jb_peers", {std::string(base::Trim(SetupText("podrun")))});
 }
 
 std::string SetupScript(const core::JobSpec& spec, const core::StageId& stage) {

@@ -3,6 +3,24 @@
 # in the variable JOBMAN_PEERS_KEY; JOBMAN_PEERS_HOSTS has their host keys, as far as the cloud knows
 # them, and JOBMAN_PEERS_PORT their SSH port, if it is not 22. Needs the functions of identities.sh.
 
+# jb_podrun TEXT: the program podrun, unless there is another one.
+jb_podrun() {
+  jb_program=$HOME/.local/bin/podrun
+  jb_mark='# podrun of jobman'
+  jb_other=$(command -v podrun) || jb_other=''
+  [ ! -e "$jb_program" ] || jb_other=$jb_program
+  if [ -n "$jb_other" ] && ! grep -qxF "$jb_mark" "$jb_other" 2>/dev/null; then
+    jb_say "there is a podrun here, $jb_other, which stays"
+    return
+  fi
+  (umask 022 && mkdir -p "${jb_program%/*}") || jb_cannot create "${jb_program%/*}"
+  jb_put "$jb_program" 755 "#!/bin/sh
+$jb_mark
+jp_hosts=\${JOBMAN_HOSTS:-$JOBMAN_HOSTS}
+$1"
+}
+
+# jb_peers PODRUN: the text of that program.
 jb_peers() {
   umask 077
   mkdir -p "$HOME/.ssh" || jb_cannot create "$HOME/.ssh"
@@ -34,4 +52,5 @@ jb_peers() {
   [ -n "$jb_others" ] || rm -f "$HOME/podips.txt" # of an earlier job
   [ -z "$jb_others" ] || jb_put "$HOME/podips.txt" 644 "$jb_others"
   jb_say 'the hosts may log in to each other; the addresses of all but host 0 are in ~/podips.txt'
+  jb_podrun "$1"
 }

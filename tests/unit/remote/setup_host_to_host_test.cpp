@@ -94,5 +94,64 @@ TEST_P(HostToHostTest, AKeyThatIsNoneOrDidNotArriveIsAFailure) {
   EXPECT_THAT(step.out, HasSubstr("ssh-keygen cannot read the key of the job"));
 }
 
+/// A podrun that the step has installed, where ssh and hostname are fakes.
+class PodrunTest : public HostToHostTest {
+ protected:
+  void SetUp() override {
+    HostToHostTest::SetUp();
+    if (IsSkipped()) return;
+    env_["JOBMAN_HOSTS"] = "10.0.0.1,10.0.0.2,10.0.0.3";
+    EXPECT_THAT(Step(MakeKey("a")).err, HasSubstr("exited 0"));
+    Program("ssh",
+            "while [ \"$1\" != -- ]; do shift; done\n"
+            "[ \"$2\" != \"$BROKEN\" ] || exit 255\ncd / && exec sh -c \"$3\"\n");
+    Program("hostname", "echo 10.0.0.1\n");
+  }
+  void Program(const std::string& name, const std::string& text) {
+    const base::Path file = host.home() / "fakes" / name;
+    std::filesystem::create_directories(file.parent_path());
+    std::ofstream(file) << "#!/bin/sh\n" << text;
+    std::filesystem::permissions(file, std::filesystem::perms::owner_all);
+  }
+  Ended Podrun(const std::string& arguments) {
+    const std::string home = host.home().string();
+    return host.Do({.command = "export HOME=" + home + " PATH=" + home + "/fakes:$PATH; cd /tmp; " +
+                               home + "/.local/bin/podrun " + arguments});
+  }
+};
+INSTANTIATE_TEST_SUITE_P(Shells, PodrunTest, HostsShell(), ShellName);
+
+TEST_P(PodrunTest, ItsOptionsMeanWhatPodrunsMean) {
+  const Ended others = Podrun("-- echo \"it's  me\"");
+  EXPECT_EQ(others.exit_code, 0) << others.err;
+  EXPECT_THAT(others.out,
+              testing::AllOf(HasSubstr("host 1 | it's  me\n"), HasSubstr("host 2 | it's  me\n"),
+                             Not(HasSubstr("host 0"))));
+  EXPECT_THAT(Podrun("-iw pwd").out, HasSubstr("host 0 | /tmp\n"));
+  EXPECT_THAT(Podrun("--include-local -- pwd").out, HasSubstr(host.home().string() + "\n"));
+  EXPECT_THAT(Podrun("-- X=1 sh -c 'echo $X'").out, HasSubstr("host 2 | 1\n"));
+  EXPECT_THAT(Podrun("'cd /usr && pwd'").out, HasSubstr("host 1 | /usr\n"));
+  EXPECT_EQ(Podrun("-x true").exit_code, 2);
+  EXPECT_EQ(Podrun("").exit_code, 2);
+}
+
+TEST_P(PodrunTest, EndsWithTheWorstCode) {
+  EXPECT_EQ(Podrun("-i 'exit 3'").exit_code, 3);
+  host.env["BROKEN"] = "10.0.0.3";
+  const Ended broken = Podrun("-i true");
+  EXPECT_EQ(broken.exit_code, 255);
+  EXPECT_THAT(broken.err, HasSubstr("podrun: host 2: exit code 255"));
+}
+
+TEST_P(PodrunTest, AnotherPodrunStays) {
+  const base::Path program = host.home() / ".local/bin/podrun";
+  std::ofstream(program) << "mine\n";
+  EXPECT_THAT(Step(MakeKey("b")).out, HasSubstr("there is a podrun here"));
+  EXPECT_EQ(Slurp(program), "mine\n");
+  std::filesystem::remove(program);
+  Step(MakeKey("c"));
+  EXPECT_THAT(Slurp(program), HasSubstr("jp_hosts=${JOBMAN_HOSTS:-10.0.0.1,10.0.0.2,10.0.0.3}\n"));
+}
+
 }  // namespace
 }  // namespace jobman::remote
