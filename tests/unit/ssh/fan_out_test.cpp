@@ -226,5 +226,59 @@ TEST_F(HostShellTest, FanOutReachesRealServersAndNamesUnreachableOnes) {
   EXPECT_EQ(out[0] + out[1] + out[2], "hi\nhi\n");
 }
 
+/// Commands that end with the first signal, but on the host 1, which is silent before, and 2, which
+/// ignores it.
+class SignalledShell final : public ports::HostShell {
+ public:
+  Task<Result<int>> Run(ports::HostTarget target, ports::RemoteCommand command, ports::ByteSink,
+                        ports::ByteSink err) override {
+    while (target.address == "1") co_await base::Sleep(std::chrono::hours{1});
+    JM_CO_TRY(co_await command.may_begin());
+    lines.push_back(command.command);
+    JM_CO_TRY(err("jobman: group 5 6\nbad\n"));
+    while (target.address == "2" || command.signals->sent().empty())
+      co_await base::Sleep(base::Duration{1});
+    co_return 143;
+  }
+  void Drop(const ports::HostTarget&) override {}
+  std::vector<std::string> lines = {};
+};
+
+Task<void> InterruptTwice(std::shared_ptr<FanOutControl> control, std::vector<int>* running) {
+  co_await base::Sleep(base::Duration{20});
+  control->Signal("TERM");
+  co_await base::Sleep(base::Duration{20});
+  for (const auto& one : control->running()) running->push_back(one.host);
+  control->GiveUp();
+}
+
+TEST(FanOut, ASignalEndsCommandsAndWhatHasNotBegun) {
+  SignalledShell shell;
+  FanOutOptions options;
+  options.control = std::make_shared<FanOutControl>();
+  auto hosts = Hosts(3);
+  std::string said;
+  hosts[0].err = [&said](std::string_view bytes) -> base::Status {
+    said += bytes;
+    return base::Ok();
+  };
+  asio::io_context loop;
+  std::vector<int> running;
+  base::Spawn(loop.get_executor(), InterruptTwice(options.control, &running));
+  const auto result = base::RunTask(loop, FanOut(&shell, hosts, {.command = "x"}, options));
+  EXPECT_EQ(*result.hosts[0].result, 143);
+  EXPECT_TRUE(result.hosts[0].begun);
+  EXPECT_EQ(result.hosts[0].group, (CommandGroup{.leader = "5", .born = "6"}));
+  EXPECT_EQ(said, "bad\n");
+  EXPECT_EQ(result.hosts[1].result.error().code, Code::kCancelled);
+  EXPECT_FALSE(result.hosts[1].begun);
+  EXPECT_EQ(result.hosts[2].result.error().code, Code::kCancelled);
+  EXPECT_TRUE(result.hosts[2].begun) << "it may go on";
+  EXPECT_EQ(running, std::vector<int>{2});
+  ASSERT_FALSE(shell.lines.empty());
+  EXPECT_EQ(shell.lines.front(), ReportingLine("x"));
+  EXPECT_TRUE(options.control->running().empty()) << "it has ended";
+}
+
 }  // namespace
 }  // namespace jobman::ssh

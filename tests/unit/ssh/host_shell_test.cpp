@@ -467,6 +467,21 @@ TEST_F(HostShellTest, ACommandThatPassesItsLimitIsEnded) {
   EXPECT_TRUE(TurnUntil([&] { return access(file.c_str(), F_OK) == 0; }));
 }
 
+TEST_F(HostShellTest, ASignalReachesTheWholeGroupOfTheCommand) {
+  if (geteuid() == 0) GTEST_SKIP() << "sshd passes no signals on for root";
+  const TestSshd sshd;
+  const auto signals = std::make_shared<ports::Signals>();
+  const auto ran = Start(
+      sshd.Target(), {.command = "sh -c 'sleep 60 & echo $!; wait'; echo on", .signals = signals});
+  while (ran->out.empty() && running > 0) loop.run_one();
+  const std::string child(base::Trim(ran->out));
+  signals->Send("TERM");
+  WaitForAll();
+  ASSERT_TRUE(ran->result.ok()) << ran->result.error().ToString();
+  EXPECT_EQ(*ran->result, 128 + SIGTERM);
+  EXPECT_EQ(Run(sshd.Target(), "kill -0 " + child + " 2>/dev/null || echo gone").out, "gone\n");
+}
+
 TEST_F(HostShellTest, WhatACommandLeavesBehindDoesNotHoldUpTheCall) {
   const TestSshd sshd;
   // It keeps both streams open, and is not silent.
