@@ -253,7 +253,7 @@ TEST_F(Exec, AnInterruptEndsTheCommandOnTheHosts) {
   EXPECT_TRUE(place_.Until("nothing of it to be left", [&] { return running().empty(); }));
   const std::string said = base::ReadFile(place_.home() / "controller.log").value();
   EXPECT_THAT(said, HasSubstr("sent TERM to the command on 2 hosts: 0-1; Ctrl-C again sends KILL"));
-  EXPECT_THAT(said, HasSubstr("interrupted: the command has ended on hosts 0-1\n"));
+  EXPECT_THAT(said, HasSubstr("interrupted: the command has ended on hosts 0-1"));
 }
 
 /// A shell that waits for its children dies of the signal alone: the children must get it, too.
@@ -264,7 +264,7 @@ TEST_F(Exec, AnInterruptEndsTheChildrenOfTheCommand) {
     return place_.Jobman({"exec", "1", "-q", "--", "pgrep -x sleep -a | grep 6125"}).out;
   };
   ASSERT_TRUE(
-      place_.Until("all four to run", [&] { return std::ranges::count(running(), '\n') == 4; }));
+      place_.Until("all four to run", [&] { return std::ranges::count(running(), '\n') >= 4; }));
   ::kill(exec, SIGINT);
   EXPECT_EQ(place_.EndOf(exec), 130);
   EXPECT_EQ(running(), "") << "it waits for their end";

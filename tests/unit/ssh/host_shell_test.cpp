@@ -3,6 +3,8 @@
 #include <gtest/gtest.h>
 #include <unistd.h>
 
+#include <csignal>
+
 #include "jobman/base/strings.hpp"
 #include "tests/unit/ssh/host_shell_fixture.hpp"
 #include "tests/unit/ssh/test_sshd.hpp"
