@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "jobman/base/process.hpp"
+#include "jobman/base/task.hpp"
 
 namespace jobman::ssh {
 namespace {
