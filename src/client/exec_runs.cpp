@@ -5,7 +5,7 @@
 #include <algorithm>
 #include <map>
 #include <memory>
-#include <thread>
+#include <optional>
 #include <utility>
 
 #include "client/interrupts.hpp"
@@ -23,7 +23,6 @@ namespace jobman::client {
 namespace {
 
 using remote::RunStatus;
-
 
 constexpr std::size_t kLongestName = 40;
 /// What the script says is short; the rest of a talkative shell is dropped.
@@ -71,6 +70,11 @@ ssh::FanOutHost WithCall(const ssh::FanOutHost& host, const remote::Call& call) 
 std::optional<std::string> SecretFromHere(const core::SecretRef& secret) {
   if (!secret.file.empty()) return controller::SecretInFile(secret.file);
   return base::GetEnv(secret.name);
+}
+
+base::Task<bool> RetryPause() {
+  co_await base::Sleep(kFollowRetry);
+  co_return true;
 }
 
 bool MayComeBack(const base::Error& error) {
@@ -234,7 +238,10 @@ base::Result<ssh::FanOutResult> ExecRuns::Follow(
       result.hosts[rows[host.host]] = std::move(host);
     }
     hosts = std::move(rest);
-    if (wait) std::this_thread::sleep_for(kFollowRetry);
+    if (!wait) continue;
+    Interrupts interrupts(*context_.loop);
+    const auto waited = context_.Await(UnlessInterrupted(&interrupts, RetryPause()));
+    if (!waited) return WasEnded();
   }
   return result;
 }
