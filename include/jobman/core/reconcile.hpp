@@ -226,7 +226,7 @@ struct Policy {
 /// Level-triggered: called again with the same observation it decides nothing new. One exception:
 /// each listing that does not show the slice counts, and after two it is asked for by name.
 /// `unit_random` in [0, 1) is the backoff's jitter. The job must have no flaw (FlawOf).
-Step Reconcile(Job job, const Observation& seen, TimePoint now, const Policy& policy,
+Step Reconcile(const Job& job, const Observation& seen, TimePoint now, const Policy& policy,
                double unit_random);
 
 /// Whether a controller has anything to do or to watch for this job.

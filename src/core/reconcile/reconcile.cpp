@@ -1,6 +1,7 @@
 #include "jobman/core/reconcile.hpp"
 
 #include <algorithm>
+#include <utility>
 
 #include "core/reconcile/turn.hpp"
 
@@ -66,9 +67,10 @@ Step Finish(Turn turn, const Job& before, bool settled) {
             .tasks = std::move(turn.tasks),
             .settled = settled};
   step.why = step.job.why;
-  Job same = step.job;
-  same.wake_at = before.wake_at;
-  step.changed = !(same == before) || !step.tasks.empty();
+  // A job of a thousand hosts is large, and this is done for each of their reports: no copy of it.
+  const auto wake_at = std::exchange(step.job.wake_at, before.wake_at);
+  step.changed = !(step.job == before) || !step.tasks.empty();
+  step.job.wake_at = wake_at;
   return step;
 }
 
@@ -81,9 +83,9 @@ bool IsUncertain(const Job& job) {
 
 }  // namespace
 
-Step Reconcile(Job job, const Observation& seen, TimePoint now, const Policy& policy,
+Step Reconcile(const Job& before, const Observation& seen, TimePoint now, const Policy& policy,
                double unit_random) {
-  const Job before = job;
+  Job job = before;
   Facts facts = Fold(job, seen, now);
   Turn turn{.job = std::move(job),
             .facts = std::move(facts),
