@@ -56,6 +56,16 @@ bool MayTeach(const Job& before, const Job& after) {
          std::holds_alternative<core::Waiting>(after.state);
 }
 
+/// How long observations wait for others that share their commit. A commit writes the whole job, so
+/// each costs as much as the job has hosts, and there are as many reports. When they also gather
+/// for longer the more hosts there are, a report of one host costs the same in a job of any size.
+core::Duration GatheringOf(const Job& job, core::Duration took) {
+  constexpr std::size_t kHostsOfOneShare = 64;
+  const std::size_t hosts = job.stage ? job.stage->hosts.size() : 0;
+  const auto shares = static_cast<int>(std::max<std::size_t>(1, hosts / kHostsOfOneShare));
+  return std::min(took * shares, kLongestGathering);
+}
+
 void LogDecision(JobId id, const std::string& text) {
   base::Log(LogLevel::kInfo, "loop", "job {}: {}", core::FormatJobId(id), text);
 }
@@ -93,9 +103,7 @@ void JobBook::Post(JobId id, core::Observation seen) {
   const EntryPtr entry = EntryOf(id);
   if (!entry) return;
   Take(entry->inbox, std::move(seen));
-  // A commit writes the whole job. With a thousand hosts it takes so long that many reports arrive
-  // meanwhile: let them gather and share a commit.
-  Schedule(entry, std::min(entry->took, kLongestGathering));
+  Schedule(entry, GatheringOf(entry->job, entry->took));
 }
 
 void JobBook::RepeatEffects(JobId id) {
@@ -175,7 +183,7 @@ base::Task<JobBook::Again> JobBook::DecideOnce(EntryPtr entry) {
     if (entry->outdated) co_return kRecordAgain;
   }
   if (entry->inbox.empty()) co_return std::nullopt;
-  co_return std::min(entry->took, kLongestGathering);
+  co_return GatheringOf(entry->job, entry->took);
 }
 
 JobBook::Decision JobBook::Decide(Entry& entry) {

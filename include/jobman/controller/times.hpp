@@ -32,7 +32,8 @@ inline constexpr base::Duration kEndOrphans = std::chrono::minutes{1};
 /// A queue file that is not read within this time: its disk hangs. Its workers take tasks as they
 /// are recorded, which before might be older than the file.
 inline constexpr base::Duration kQueueFileLate = std::chrono::seconds{30};
-/// Observations of a large job wait for each other at most this long, to share a commit.
+/// Observations of a large job wait for each other at most this long, to share a commit: for the
+/// time of a commit, with more than 64 hosts for several.
 inline constexpr base::Duration kLongestGathering = std::chrono::milliseconds{500};
 /// How often a single pass checks whether all is quiet.
 inline constexpr base::Duration kLookForQuiet = std::chrono::milliseconds{50};

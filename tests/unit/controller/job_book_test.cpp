@@ -58,15 +58,20 @@ class SlowWay final : public test::MemoryPorts {
 /// A job that runs on three hosts, and the book that has it.
 class JobBookTest : public testing::Test {
  protected:
-  void Open(base::Duration decision_takes = {}) {
-    MakeBook(decision_takes);
+  void Open(base::Duration decision_takes = {}, int hosts = 3) {
+    MakeBook(decision_takes, hosts);
     ASSERT_TRUE(base::RunTask(loop_, book_->Load()).ok());
     loop_.run();
     loop_.restart();
     decisions_ = 0;
     effects_.clear();
   }
-  void MakeBook(base::Duration decision_takes = {}) {
+  /// Runs the loop for so long of its own time.
+  void RunFor(base::Duration time) {
+    loop_.restart();
+    loop_.run_for(time);
+  }
+  void MakeBook(base::Duration decision_takes = {}, int hosts = 3) {
     clock_.emplace(decision_takes);
     ports_.stores = ports::StoresOf(way_);
     ports_.clock = &*clock_;
@@ -75,13 +80,13 @@ class JobBookTest : public testing::Test {
     job.attempt = 1;
     job.slice = test::SampleSlice("train-000001-a1");
     job.slice->lent_until.reset();
-    job.slice->nodes = {{.uid = "8123456789", .hosts = 3}};
-    job.slice->hosts.resize(3);
+    job.slice->nodes = {{.uid = "8123456789", .hosts = hosts}};
+    job.slice->hosts.resize(static_cast<std::size_t>(hosts));
     job.slice->unshown.clear();
     job.slice->last_evidence_at = test::kNow;
     job.wake_at = test::kNow + std::chrono::hours{1};
-    job.stage = core::Stage{
-        .name = "run", .generation = 2, .hosts = {{.host = 0}, {.host = 1}, {.host = 2}}};
+    job.stage = core::Stage{.name = "run", .generation = 2};
+    for (int host = 0; host < hosts; ++host) job.stage->hosts.push_back({.host = host});
     id_ = *store_.Create(job, "source", test::kNow);
     const auto lease = store_.TakeLease("me", test::kNow, std::chrono::hours{1});
     JobBook::Hooks hooks;
@@ -195,6 +200,21 @@ TEST_F(JobBookTest, ReportsShareADecisionWhenDecisionsTakeLong) {
   Report(2);
   loop_.run();
   EXPECT_EQ(RunningHosts(), 3);
+  EXPECT_EQ(decisions_, 1);
+}
+
+/// A commit writes all hosts: with a thousand of them, a commit for every few reports would be most
+/// of what a job costs.
+TEST_F(JobBookTest, ReportsOfManyHostsGatherForLongerThanACommitTakes) {
+  Open(milliseconds(40), 640);
+  Report(0);
+  RunFor(milliseconds(60));
+  Report(1);
+  RunFor(milliseconds(60));
+  EXPECT_EQ(decisions_, 0);
+  loop_.restart();
+  loop_.run();
+  EXPECT_EQ(RunningHosts(), 2);
   EXPECT_EQ(decisions_, 1);
 }
 
