@@ -184,6 +184,7 @@ client::Probes MakeProbes() {
 ControllerAdapters::ControllerAdapters(asio::io_context& loop, base::StatePaths paths,
                                        ports::Stores stores)
     : paths_(std::move(paths)),
+      ssh_ports_(paths_),
       stores_(std::move(stores)),
       shell_(OpenLastingShell(loop.get_executor(), *stores_.host_keys)) {
   auto transport = http::MakeCurlTransport(loop.get_executor());
@@ -204,7 +205,7 @@ controller::Ports ControllerAdapters::Get() {
   ports.open_cloud = [this](core::CloudSpec spec) { return OpenSlices(paths_, std::move(spec)); };
   ports.public_key = [](const std::string& key) { return ssh::EnsureKey(key); };
   ports.read_public_key = [](const std::string& key) { return ssh::PublicKeyLine(key); };
-  ports.ssh_port = [this](const core::CloudSpec& spec) { return client::SshPort(paths_, spec); };
+  ports.ssh_port = [this](const core::CloudSpec& spec) { return ssh_ports_.Of(spec); };
   ports.get_env = base::GetEnv;
   return ports;
 }

@@ -4,6 +4,7 @@
 
 #include "cli/queue_files.hpp"
 #include "jobman/client/context.hpp"
+#include "jobman/client/host_target.hpp"
 #include "jobman/client/probes.hpp"
 #include "jobman/controller/controller.hpp"
 #include "jobman/notify/notifier.hpp"
@@ -41,6 +42,7 @@ class ControllerAdapters {
 
  private:
   base::StatePaths paths_;
+  client::SshPorts ssh_ports_;
   ports::Stores stores_;
   base::SystemClock clock_ = {};
   LocalQueueFiles queue_files_ = {};

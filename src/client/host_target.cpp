@@ -14,6 +14,16 @@ int SshPort(const base::StatePaths& paths, const core::CloudSpec& spec) {
   return local ? local->ssh_port : 22;
 }
 
+int SshPorts::Of(const core::CloudSpec& spec) {
+  if (spec.endpoint != kLocal) return SshPort(paths_, spec);
+  const auto now = SteadyClock::now();
+  if (!local_ || now - looked_at_ >= good_for_) {
+    local_ = SshPort(paths_, spec);
+    looked_at_ = now;
+  }
+  return *local_;
+}
+
 base::Result<ports::HostTarget> TargetOf(const base::StatePaths& paths, const core::Job& job,
                                          int host) {
   const auto count = job.slice ? static_cast<int>(job.slice->hosts.size()) : 0;

@@ -6,6 +6,7 @@
 
 #include "client/interrupts.hpp"
 #include "jobman/client/host_target.hpp"
+#include "jobman/controller/host_target.hpp"
 
 namespace jobman::client {
 namespace {
@@ -51,12 +52,12 @@ base::Result<std::vector<ssh::FanOutHost>> ChooseHosts(const base::StatePaths& p
     JM_ASSIGN_OR_RETURN(excluded, KnownHosts(paths, job, choice.excluded));
   }
   if (choice.slice) JM_TRY(CheckSliceNumber(job, *choice.slice));
+  const int port = SshPort(paths, job.spec.cloud);  // of all: looking for it reads files
   std::vector<ssh::FanOutHost> hosts;
   for (int host = 0; host < static_cast<int>(job.slice->hosts.size()); ++host) {
     if (!wanted.Contains(host) || excluded.Contains(host)) continue;
     if (choice.slice && core::PositionOf(*job.slice, host).node != *choice.slice) continue;
-    JM_ASSIGN_OR_RETURN(ports::HostTarget target, TargetOf(paths, job, host));
-    hosts.push_back({.host = host, .target = std::move(target)});
+    hosts.push_back({.host = host, .target = controller::TargetOf(job, host, port)});
   }
   if (hosts.empty()) return NoHostLeft(job);
   return hosts;

@@ -6,6 +6,7 @@
 
 #include <fstream>
 
+#include "jobman/client/host_target.hpp"
 #include "tests/unit/client/client_world.hpp"
 #include "tests/unit/client/sim_folder.hpp"
 
@@ -57,6 +58,21 @@ TEST_F(LocalCloudTest, IsFoundByTheDescriptionOfARunningSimulator) {
   EXPECT_EQ(cloud->user, "ada");
   EXPECT_EQ(cloud->token, "t0k");
   EXPECT_TRUE(Find().ok()) << "looking changes nothing";
+}
+
+/// A controller asks for the port of each host, before each call.
+TEST_F(LocalCloudTest, TheSshPortIsKeptForAWhile) {
+  const test::SimFolder folder(Dir());
+  const core::CloudSpec local{.endpoint = "local"};
+  SshPorts kept(Context().paths, std::chrono::hours{1});
+  SshPorts anew(Context().paths, base::Duration{0});
+  folder.Describe(Description());
+  EXPECT_EQ(kept.Of(local), 2222);
+  EXPECT_EQ(anew.Of(local), 2222);
+  EXPECT_EQ(kept.Of({}), 22) << "of another cloud";
+  folder.Describe("{");
+  EXPECT_EQ(kept.Of(local), 2222);
+  EXPECT_EQ(anew.Of(local), 22) << "it is gone";
 }
 
 TEST_F(LocalCloudTest, ADescriptionThatOutlivedItsSimulatorIsNone) {
