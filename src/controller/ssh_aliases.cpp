@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <filesystem>
+#include <map>
 
 #include "jobman/base/files.hpp"
 #include "jobman/base/strings.hpp"
@@ -11,9 +12,15 @@ namespace jobman::controller {
 namespace {
 
 /// How many keys are read in a row, which takes some 100 us, before others have a turn.
-constexpr std::size_t kKeysInARow = 16;
+constexpr std::size_t kKeysInARow = 32;
 /// Of the keys that the OpenSSH client saw itself.
 constexpr std::size_t kMostSeen = std::size_t{16} << 20;
+
+std::optional<std::string> KeyOf(const std::map<std::string, std::string>& keys,
+                                 const std::string& identity) {
+  const auto found = keys.find(identity);
+  return found == keys.end() ? std::nullopt : std::optional(found->second);
+}
 
 bool IsOnDisk(const std::string& path) {
   std::error_code ignored;
@@ -57,12 +64,16 @@ std::optional<core::SshJob> SshJobOf(const core::Job& job, int default_port) {
 
 base::Task<base::Status> FindPinnedKeys(ports::HostKeyStore* keys,
                                         std::shared_ptr<core::SshJob> job, bool all) {
-  std::size_t read = 0;
-  for (std::size_t at = 0; at < job->hosts.size(); ++at) {
-    if (job->hosts[at].key && !all) continue;
-    JM_CO_ASSIGN_OR_RETURN(auto key, co_await keys->PinnedKey(job->hosts[at].identity));
-    job->hosts[at].key = std::move(key);
-    if (++read % kKeysInARow == 0) co_await base::Yield();
+  for (std::size_t begin = 0; begin < job->hosts.size(); begin += kKeysInARow) {
+    const std::size_t end = std::min(begin + kKeysInARow, job->hosts.size());
+    std::vector<std::string> machines;
+    for (std::size_t at = begin; at < end; ++at) machines.push_back(job->hosts[at].identity);
+    JM_CO_ASSIGN_OR_RETURN(const auto found, co_await keys->PinnedKeys(std::move(machines)));
+    for (std::size_t at = begin; at < end; ++at) {
+      core::SshHost& host = job->hosts[at];
+      if (all || !host.key) host.key = KeyOf(found, host.identity);
+    }
+    co_await base::Yield();
   }
   co_return base::Ok();
 }

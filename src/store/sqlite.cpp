@@ -260,6 +260,11 @@ Result<Transaction> Transaction::Begin(Database& db) {
   return Transaction(db);
 }
 
+Result<Transaction> Transaction::BeginToRead(Database& db) {
+  JM_TRY(db.Run("BEGIN DEFERRED", "starting to read"));
+  return Transaction(db);
+}
+
 Status Transaction::Commit() {
   JM_TRY(db_->Run("COMMIT", "ending a write"));
   db_ = nullptr;

@@ -121,6 +121,9 @@ class Database {
 class Transaction {
  public:
   static Result<Transaction> Begin(Database& db);
+  /// Many reads of one state that lock the file once. It locks out no writer, and needs no
+  /// Commit().
+  static Result<Transaction> BeginToRead(Database& db);
   Transaction(Transaction&& other) noexcept : db_(std::exchange(other.db_, nullptr)) {}
   Transaction& operator=(Transaction&&) = delete;
   ~Transaction();

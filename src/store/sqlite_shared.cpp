@@ -24,6 +24,13 @@ Result<core::Guest> ReadGuest(std::string_view text) {
   return core::GuestFromJson(json);
 }
 
+Result<std::optional<std::string>> SelectKey(Database& db, const std::string& identity) {
+  JM_ASSIGN_OR_RETURN(Query query, db.Prepare("SELECT key FROM host_keys WHERE identity = ?",
+                                              "reading a host key"));
+  JM_ASSIGN_OR_RETURN(const bool found, query.Bind(identity).Step());
+  return found ? std::optional(query.Text()) : std::nullopt;
+}
+
 }  // namespace
 
 Task<Result<std::string>> SqliteStore::StoreId() {
@@ -84,10 +91,18 @@ Task<Status> SqliteStore::SetGuest(std::optional<core::Guest> was, std::optional
 }
 
 Task<Result<std::optional<std::string>>> SqliteStore::PinnedKey(std::string identity) {
-  JM_CO_ASSIGN_OR_RETURN(Query query, db_->Prepare("SELECT key FROM host_keys WHERE identity = ?",
-                                                   "reading a host key"));
-  JM_CO_ASSIGN_OR_RETURN(const bool found, query.Bind(identity).Step());
-  co_return found ? std::optional(query.Text()) : std::nullopt;
+  co_return SelectKey(*db_, identity);
+}
+
+Task<Result<std::map<std::string, std::string>>> SqliteStore::PinnedKeys(
+    std::vector<std::string> identities) {
+  JM_CO_ASSIGN_OR_RETURN(const Transaction reading, Transaction::BeginToRead(*db_));
+  std::map<std::string, std::string> keys;
+  for (const std::string& identity : identities) {
+    JM_CO_ASSIGN_OR_RETURN(auto key, SelectKey(*db_, identity));
+    if (key) keys[identity] = *std::move(key);
+  }
+  co_return keys;
 }
 
 Task<Status> SqliteStore::PinKey(std::string identity, std::string key) {

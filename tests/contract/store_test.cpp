@@ -699,6 +699,17 @@ TEST_P(StoreContract, HostKeyIsPinnedByIdentity) {
   EXPECT_EQ(store().PinnedKey("node-1/0").value(), "ssh-ed25519 CCCC");
 }
 
+TEST_P(StoreContract, PinnedKeysOfManyMachinesAreReadAtOnce) {
+  using Keys = std::map<std::string, std::string>;
+  EXPECT_EQ(store().PinnedKeys({}).value(), Keys{});
+  ASSERT_TRUE(store().PinKey("node-1/0", "ssh-ed25519 AAAA").ok());
+  ASSERT_TRUE(store().PinKey("node-1/2", "ssh-ed25519 CCCC").ok());
+  ASSERT_TRUE(store().PinKey("node-10/0", "ssh-ed25519 DDDD").ok());
+  const Keys keys = {{"node-1/0", "ssh-ed25519 AAAA"}, {"node-1/2", "ssh-ed25519 CCCC"}};
+  EXPECT_EQ(store().PinnedKeys({"node-1/0", "node-1/1", "node-1/2"}).value(), keys);
+  EXPECT_TRUE(store().PinKey("node-1/1", "ssh-ed25519 BBBB").ok()) << "nothing is held by it";
+}
+
 TEST_P(StoreContract, CachedFactKnowsItsAge) {
   EXPECT_FALSE(store().Cached("catalog:us-central2-b").value());
   ASSERT_TRUE(store().PutInCache("catalog:us-central2-b", {"old", now_}).ok());

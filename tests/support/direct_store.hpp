@@ -86,6 +86,10 @@ class DirectStore {
   base::Result<std::optional<std::string>> PinnedKey(std::string identity) const {
     return RunNow(stores_.host_keys->PinnedKey(std::move(identity)));
   }
+  base::Result<std::map<std::string, std::string>> PinnedKeys(
+      std::vector<std::string> identities) const {
+    return RunNow(stores_.host_keys->PinnedKeys(std::move(identities)));
+  }
   base::Status PinKey(std::string identity, std::string key) const {
     return RunNow(stores_.host_keys->PinKey(std::move(identity), std::move(key)));
   }

@@ -270,6 +270,16 @@ Result<std::optional<std::string>> MemoryStore::PinnedKey(const std::string& ide
   return found == host_keys_.end() ? std::nullopt : std::optional(found->second);
 }
 
+Result<std::map<std::string, std::string>> MemoryStore::PinnedKeys(
+    const std::vector<std::string>& identities) const {
+  std::map<std::string, std::string> keys;
+  for (const std::string& identity : identities) {
+    const auto found = host_keys_.find(identity);
+    if (found != host_keys_.end()) keys[identity] = found->second;
+  }
+  return keys;
+}
+
 Status MemoryStore::PinKey(const std::string& identity, const std::string& key) {
   host_keys_[identity] = key;
   ++writes_;
@@ -501,6 +511,11 @@ Task<Result<std::optional<ports::Lease>>> MemoryPorts::CurrentLease() {
 
 Task<Result<std::optional<std::string>>> MemoryPorts::PinnedKey(std::string identity) {
   return Ask([=](MemoryStore& store) { return store.PinnedKey(identity); });
+}
+
+Task<Result<std::map<std::string, std::string>>> MemoryPorts::PinnedKeys(
+    std::vector<std::string> identities) {
+  return Ask([=](MemoryStore& store) { return store.PinnedKeys(identities); });
 }
 
 Task<Status> MemoryPorts::PinKey(std::string identity, std::string key) {

@@ -54,6 +54,8 @@ class MemoryStore {
   Result<std::optional<ports::Lease>> CurrentLease() const;
 
   Result<std::optional<std::string>> PinnedKey(const std::string& identity) const;
+  Result<std::map<std::string, std::string>> PinnedKeys(
+      const std::vector<std::string>& identities) const;
   Status PinKey(const std::string& identity, const std::string& key);
   Result<std::optional<ports::CachedFact>> Cached(const std::string& key) const;
   Status PutInCache(const std::string& key, ports::CachedFact fact);
@@ -164,6 +166,8 @@ class MemoryPorts : public ports::JobStore,
   Task<Status> DropLease(ports::Lease lease) override;
   Task<Result<std::optional<ports::Lease>>> CurrentLease() override;
   Task<Result<std::optional<std::string>>> PinnedKey(std::string identity) override;
+  Task<Result<std::map<std::string, std::string>>> PinnedKeys(
+      std::vector<std::string> identities) override;
   Task<Status> PinKey(std::string identity, std::string key) override;
   Task<Result<std::optional<ports::CachedFact>>> Cached(std::string key) override;
   Task<Status> PutInCache(std::string key, ports::CachedFact fact) override;

@@ -1,7 +1,9 @@
 #pragma once
 
+#include <map>
 #include <optional>
 #include <string>
+#include <vector>
 
 #include "jobman/base/task.hpp"
 
@@ -20,6 +22,9 @@ class HostKeyStore {
 
   /// Nothing when no key is pinned for this machine.
   virtual Task<Result<std::optional<std::string>>> PinnedKey(std::string identity) = 0;
+  /// The pinned keys of these machines, by identity, in one read; those without one are left out.
+  virtual Task<Result<std::map<std::string, std::string>>> PinnedKeys(
+      std::vector<std::string> identities) = 0;
   /// Pins the key, replacing any earlier one.
   virtual Task<Status> PinKey(std::string identity, std::string key) = 0;
 };

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstdint>
+#include <map>
 #include <memory>
 #include <optional>
 #include <string>
@@ -90,6 +91,8 @@ class SqliteStore final : public ports::JobStore,
   Task<Result<std::optional<ports::Lease>>> CurrentLease() override;
 
   Task<Result<std::optional<std::string>>> PinnedKey(std::string identity) override;
+  Task<Result<std::map<std::string, std::string>>> PinnedKeys(
+      std::vector<std::string> identities) override;
   Task<Status> PinKey(std::string identity, std::string key) override;
 
   Task<Result<std::optional<ports::CachedFact>>> Cached(std::string key) override;

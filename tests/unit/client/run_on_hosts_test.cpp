@@ -275,6 +275,16 @@ TEST_F(VouchingTest, APinnedHostNeedsNoCloud) {
   EXPECT_EQ(keys_.asked, 0);
 }
 
+TEST_F(VouchingTest, OnlyTheHostsWithoutAPinnedKeyAreAskedFor) {
+  keys_.keys = {{.host = 0, .keys = {{"ssh-ed25519", "AAAA0"}}},
+                {.host = 1, .keys = {{"ssh-ed25519", "AAAA1"}}}};
+  ASSERT_TRUE(store_.PinKey("7001/0", "ssh-ed25519 AAAA0").ok());
+  Vouching vouching(AtCloud());
+  const auto hosts = Completed(vouching, JobOn(2));
+  EXPECT_TRUE(hosts[0].target.vouched_keys.empty());
+  EXPECT_EQ(hosts[1].target.vouched_keys.at("ssh-ed25519"), "AAAA1");
+}
+
 TEST_F(VouchingTest, FirstUseNeedsAnAnswerAndIsTold) {
   keys_.error = base::Error{.code = base::Code::kUnavailable, .message = "down"};
   Vouching blind(AtCloud());
