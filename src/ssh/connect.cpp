@@ -191,8 +191,12 @@ Task<Status> LogIn(SessionPtr session, ports::HostTarget target,
   co_return AuthDenied(session->endpoint(), target.user, base::Join(tried, ", "));
 }
 
+/// `known`: the pinned key as it was read before the key exchange. Before anything is pinned it is
+/// read again: another program may have pinned one meanwhile.
 Task<Status> CheckAndPin(SessionPtr session, ports::HostTarget target,
-                         ports::HostKeyStore* host_keys) {
+                         ports::HostKeyStore* host_keys, std::optional<std::string> known) {
+  const auto accepted = CheckHostKey(session->raw(), target, known);
+  if (accepted.ok() && known == *accepted) co_return base::Ok();
   JM_CO_ASSIGN_OR_RETURN(const auto pinned, co_await host_keys->PinnedKey(target.identity));
   JM_CO_ASSIGN_OR_RETURN(const std::string shown, CheckHostKey(session->raw(), target, pinned));
   if (pinned == shown) co_return base::Ok();
@@ -221,7 +225,7 @@ Task<Result<SessionPtr>> Connect(ports::HostTarget target, std::shared_ptr<Conne
   session->LendSocket();
   const Deadline deadline = std::chrono::steady_clock::now() + connector->options.login_timeout;
   JM_CO_TRY(co_await ExchangeKeys(session, deadline));
-  JM_CO_TRY(co_await CheckAndPin(session, target, host_keys));
+  JM_CO_TRY(co_await CheckAndPin(session, target, host_keys, known));
   JM_CO_TRY(co_await LogIn(session, target, connector, deadline));
   const auto agent = base::GetEnv("SSH_AUTH_SOCK");
   if (target.forward_agent && agent) ForwardAgent(executor, session, *agent);

@@ -218,6 +218,29 @@ TEST_F(HostShellTest, AKeyIsPinnedAtFirstSightAndAChangeRefused) {
   EXPECT_TRUE(Run(other_machine, "true").result.ok());
 }
 
+TEST_F(HostShellTest, APinnedKeyIsReadOncePerConnection) {
+  const TestSshd sshd;
+  ASSERT_TRUE(Run(sshd.Target(), "true").result.ok());
+  SshHostShell another(loop.get_executor(), known);
+  known.reads = 0;
+  auto ran = std::make_shared<Ran>();
+  loop.restart();
+  base::Spawn(loop.get_executor(),
+              RunInto(&another, sshd.Target(), ports::RemoteCommand{.command = "true"}, ran));
+  ASSERT_TRUE(TurnUntil([&] { return ran->result.ok(); })) << ran->result.error().ToString();
+  EXPECT_EQ(known.reads, 1);
+}
+
+/// Another program pins the key of another machine while this one exchanges keys.
+TEST_F(HostShellTest, AKeyThatWasPinnedMeanwhileIsNotReplaced) {
+  const TestSshd sshd;
+  known.after_read = [this] { known.keys["node-1/0"] = "ssh-ed25519 of-another-machine"; };
+  const Ran ran = Run(sshd.Target(), "true");
+  ASSERT_FALSE(ran.result.ok());
+  EXPECT_EQ(ran.result.error().reason, Reason::kHostKeyChanged);
+  EXPECT_EQ(known.Find("node-1/0").value_or(""), "ssh-ed25519 of-another-machine");
+}
+
 TEST_F(HostShellTest, AStrictTargetIsNotTrustedAtFirstSight) {
   const TestSshd sshd;
   auto target = sshd.Target();
