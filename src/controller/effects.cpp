@@ -70,6 +70,7 @@ StageRunner* Effects::RunnerFor(const Job& job, int attempt, const core::StageId
   }
   StageHooks hooks = HooksFor(job.id);
   KeyDigest keys = DigestKeys(job, hooks.secret);
+  StepRuns steps = StepRunsOf(job, keys);
   runner = std::make_unique<StageRunner>(StageContext{.executor = loop_.get_executor(),
                                                       .ports = ports_,
                                                       .options = options_,
@@ -78,6 +79,7 @@ StageRunner* Effects::RunnerFor(const Job& job, int attempt, const core::StageId
                                                       .hooks = std::move(hooks),
                                                       .transfers = transfers_,
                                                       .keys = std::move(keys),
+                                                      .steps = std::move(steps),
                                                       .begins_here = begins_here});
   return runner.get();
 }

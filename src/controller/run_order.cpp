@@ -70,20 +70,27 @@ core::SetupRun SetupRunOf(const core::Job& job, core::SetupStage step, const Key
           .epoch = job.setup_epoch};
 }
 
+core::SetupRun SetupRunOf(const core::Job& job, core::SetupStage step, const KeyDigest& keys,
+                          const StepRuns& steps) {
+  return steps ? steps->at(static_cast<std::size_t>(step.index)) : SetupRunOf(job, step, keys);
+}
+
 /// The setup runs that the stage needs on this host: those of the steps before it that had to
 /// succeed. While a key cannot be read here, the hosts keep those that they have.
 std::vector<std::string> SetupRuns(const core::Job& job, const core::JobOnHost& on, int host,
-                                   const KeyDigest& keys) {
+                                   const OrderSources& here) {
   const auto* const setup = std::get_if<core::SetupStage>(&job.stage->id);
   const int steps = setup == nullptr ? core::CountSteps(job.spec) : setup->index;
   std::vector<std::string> ids;
   for (int i = 0; i < steps; ++i) {
     const core::SetupStage id{i};
     const core::SetupStep& step = *core::StepOf(job.spec, id);
-    const bool known = keys || !InstallsKeys(job.spec, id);
+    const bool known = here.keys || !InstallsKeys(job.spec, id);
     const bool needed =
         known && step.required && step.hosts.Contains(host) && !RunsOnAllAtOnce(job.spec, id);
-    if (needed) ids.push_back(core::FormatRunId({.on = on, .what = SetupRunOf(job, id, keys)}));
+    if (!needed) continue;
+    const core::SetupRun run = SetupRunOf(job, id, here.keys, here.steps);
+    ids.push_back(core::FormatRunId({.on = on, .what = run}));
   }
   return ids;
 }
@@ -105,12 +112,20 @@ KeyDigest DigestKeys(const core::Job& job, const SecretReader& secret) {
   return base::Sha256Hex(content);
 }
 
+StepRuns StepRunsOf(const core::Job& job, const KeyDigest& keys) {
+  auto runs = std::make_shared<std::vector<core::SetupRun>>();
+  for (int step = 0; step < core::CountSteps(job.spec); ++step) {
+    runs->push_back(SetupRunOf(job, core::SetupStage{step}, keys));
+  }
+  return runs;
+}
+
 core::RunId RunOn(const core::Job& job, const std::string& store_id, int host,
-                  const KeyDigest& keys) {
+                  const KeyDigest& keys, const StepRuns& steps) {
   core::RunId run{.on = core::OnHost(store_id, job, host),
                   .what = core::CommandRun{.attempt = job.attempt}};
   const auto* const step = std::get_if<core::SetupStage>(&job.stage->id);
-  if (step != nullptr) run.what = SetupRunOf(job, *step, keys);
+  if (step != nullptr) run.what = SetupRunOf(job, *step, keys, steps);
   return run;
 }
 
@@ -120,9 +135,9 @@ std::string CommandRunOn(const core::Job& job, const std::string& store_id, int 
 }
 
 std::string StageRunOn(const core::Job& job, const std::string& store_id, int host,
-                       const KeyDigest& keys) {
+                       const KeyDigest& keys, const StepRuns& steps) {
   if (job.stage->task) return TaskRunOn(job, store_id, host);
-  return core::FormatRunId(RunOn(job, store_id, host, keys));
+  return core::FormatRunId(RunOn(job, store_id, host, keys, steps));
 }
 
 std::string OlderRunsOn(const core::Job& job, const std::string& store_id, int host) {
@@ -148,7 +163,7 @@ remote::RunOrder BareOrder(const core::Job& job, const core::JobSpec& bound, con
   order.uses_agent = job.spec.ssh.agent_forwarding;
   AddVariables(job, bound, run, host, order);
   const auto& done = job.slice->setup_done;
-  if (!done || !done->vouched) order.setup = SetupRuns(job, run.on, host, here.keys);
+  if (!done || !done->vouched) order.setup = SetupRuns(job, run.on, host, here);
   return order;
 }
 
@@ -171,7 +186,7 @@ base::Result<remote::RunOrder> OrderFor(const core::Job& job, int host, const Or
   }
   const core::JobSpec bound = core::BindLateNames(job, here.job_dir);
   const core::SetupStep* const step = core::StepOf(job.spec, job.stage->id);
-  const core::RunId run = RunOn(job, here.store_id, host, here.keys);
+  const core::RunId run = RunOn(job, here.store_id, host, here.keys, here.steps);
   remote::RunOrder order = BareOrder(job, bound, run, host, here);
   if (job.attempt > 1) order.replaces = OlderRunsOn(job, here.store_id, host);
   order.script =

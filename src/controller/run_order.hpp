@@ -1,9 +1,12 @@
 #pragma once
 
+#include <memory>
 #include <optional>
 #include <string>
+#include <vector>
 
 #include "jobman/controller/command_environment.hpp"
+#include "jobman/core/run_id.hpp"
 #include "jobman/remote/host_script.hpp"
 
 namespace jobman::controller {
@@ -13,17 +16,23 @@ namespace jobman::controller {
 using KeyDigest = std::optional<std::string>;
 KeyDigest DigestKeys(const core::Job& job, const SecretReader& secret);
 
+/// The runs of all setup steps, in their order, without the host: each is a digest of a whole
+/// script, so they are made once for the hosts of a stage. Where they are not given, they are made
+/// anew.
+using StepRuns = std::shared_ptr<const std::vector<core::SetupRun>>;
+StepRuns StepRunsOf(const core::Job& job, const KeyDigest& keys);
+
 /// The run of the job's current stage, which is no task, on host number `host`. A setup step keeps
 /// its id in later attempts, so that it runs again only after a reboot (see remote::RenewCall), or
 /// if `keys` are others.
 core::RunId RunOn(const core::Job& job, const std::string& store_id, int host,
-                  const KeyDigest& keys);
+                  const KeyDigest& keys, const StepRuns& steps = {});
 /// The run id of the command in this attempt; also used to find runs of earlier attempts.
 std::string CommandRunOn(const core::Job& job, const std::string& store_id, int host);
 
 /// The id of the run of the job's current stage, whatever it is, on that host.
 std::string StageRunOn(const core::Job& job, const std::string& store_id, int host,
-                       const KeyDigest& keys);
+                       const KeyDigest& keys, const StepRuns& steps = {});
 /// An id with a number at its end: runs with the same text and a smaller number may be left on that
 /// host, and must be ended before another run computes there. Those are commands of earlier
 /// attempts; of a worker, earlier runs of tasks.
@@ -38,6 +47,7 @@ struct OrderSources {
   std::string job_dir = {};  ///< the job's folder here
   SecretReader secret = {};
   KeyDigest keys = {};
+  StepRuns steps = {};  ///< of these keys
 };
 /// The variables of every run of the job on that host: JOBMAN_* and job.environment.
 void AddVariables(const core::Job& job, const core::JobSpec& bound, const core::RunId& run,

@@ -37,6 +37,7 @@ struct StageContext {
   StageHooks hooks;
   std::shared_ptr<base::Gate> transfers;  ///< of all stages: files that are being sent to hosts
   KeyDigest keys = {};                    ///< as of this runner's start: its runs keep their ids
+  StepRuns steps = {};                    ///< of these keys
   /// No earlier runner or controller can have started anything of the stage.
   bool begins_here = false;
 

@@ -184,7 +184,8 @@ base::Result<remote::RunOrder> StageFollower::Order(std::size_t index) const {
                   {.store_id = options.policy.store_id,
                    .job_dir = options.paths.JobDir(job.id.value).string(),
                    .secret = context_.hooks.secret,
-                   .keys = context_.keys});
+                   .keys = context_.keys,
+                   .steps = context_.steps});
 }
 
 /// The same as it is sent. It names all hosts of the slice, so it is made when it is needed, not

@@ -27,7 +27,8 @@ StageHosts::StageHosts(const StageContext& context) : context_(context) {
 }
 
 std::string StageHosts::RunId(const StageHost& host) const {
-  return StageRunOn(*context_.job, context_.options.policy.store_id, host.number, context_.keys);
+  return StageRunOn(*context_.job, context_.options.policy.store_id, host.number, context_.keys,
+                    context_.steps);
 }
 
 namespace {

@@ -73,6 +73,28 @@ TEST_F(RunOrderTest, TheSetupOfAWorkersLaterAttemptEndsTheRunsOfTasks) {
   EXPECT_THAT(Order()->replaces, testing::EndsWith(".h0.t8"));
 }
 
+/// They are made once for all hosts of a stage.
+TEST_F(RunOrderTest, RunsOfStepsThatWereMadeBeforeChangeNothing) {
+  const StepRuns steps = StepRunsOf(job_, keys_);
+  const OrderSources here = {.store_id = "store1",
+                             .job_dir = "/jobs/1",
+                             .secret = [](const core::SecretRef&) { return "value"; },
+                             .keys = keys_};
+  OrderSources with_steps = here;
+  with_steps.steps = steps;
+  ASSERT_FALSE(steps->empty());
+  for (const core::StageId& stage :
+       {core::StageId{core::SetupStage{0}}, core::StageId{core::CommandStage{}}}) {
+    job_.stage->id = stage;
+    const auto order = OrderFor(job_, 1, with_steps);
+    const auto anew = OrderFor(job_, 1, here);
+    ASSERT_TRUE(order.ok() && anew.ok());
+    EXPECT_EQ(order->setup, anew->setup);
+    EXPECT_EQ(order->run_id, anew->run_id);
+    EXPECT_EQ(StageRunOn(job_, "store1", 1, keys_, steps), order->run_id);
+  }
+}
+
 TEST_F(RunOrderTest, NamesTheSliceThatTheAttemptHas) {
   job_.spec.command.cmd = "echo ${tpu.name} '${tpu.name}' $HOME";
   job_.spec.environment["PREFIX"] = "gs://x/${tpu.name}";
