@@ -16,8 +16,8 @@ constexpr std::size_t kKeysInARow = 32;
 /// Of the keys that the OpenSSH client saw itself.
 constexpr std::size_t kMostSeen = std::size_t{16} << 20;
 
-std::optional<std::string> KeyOf(const std::map<std::string, std::string>& keys,
-                                 const std::string& identity) {
+std::optional<std::string> PinnedIn(const std::map<std::string, std::string>& keys,
+                                    const std::string& identity) {
   const auto found = keys.find(identity);
   return found == keys.end() ? std::nullopt : std::optional(found->second);
 }
@@ -71,7 +71,7 @@ base::Task<base::Status> FindPinnedKeys(ports::HostKeyStore* keys,
     JM_CO_ASSIGN_OR_RETURN(const auto found, co_await keys->PinnedKeys(std::move(machines)));
     for (std::size_t at = begin; at < end; ++at) {
       core::SshHost& host = job->hosts[at];
-      if (all || !host.key) host.key = KeyOf(found, host.identity);
+      if (all || !host.key) host.key = PinnedIn(found, host.identity);
     }
     co_await base::Yield();
   }
