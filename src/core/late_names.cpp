@@ -77,6 +77,7 @@ void BindNumber(JobSpec& spec, const std::string& number) {
 JobSpec BindLateNames(const Job& job, const std::string& job_dir) {
   JobSpec spec = job.spec;
   ChangeHostTexts(spec, [&](std::string& text) {
+    if (!base::Contains(text, "${")) return;  // as most: this is done for each host
     for (const LateName& one : kLateNames) Bind(text, one.key, one.value(job, job_dir));
   });
   return spec;
