@@ -100,6 +100,10 @@ constexpr const char* kCiphers =
     "aes128-gcm@openssh.com,aes256-gcm@openssh.com,chacha20-poly1305@openssh.com,"
     "aes256-ctr,aes192-ctr,aes128-ctr";
 
+// libssh looks for known hosts in each connection. A file that is missing is none, as an empty one
+// is, and need not be opened and read.
+constexpr const char* kNowhere = "/nonexistent";
+
 /// Reads none of the user's files: the connection depends on our own settings only.
 Status Configure(ssh_session session, const ports::HostTarget& target,
                  const std::optional<std::string>& pinned) {
@@ -111,9 +115,9 @@ Status Configure(ssh_session session, const ports::HostTarget& target,
   bool good = ssh_options_set(session, SSH_OPTIONS_PROCESS_CONFIG, &no) == SSH_OK;
   good &= set(SSH_OPTIONS_HOST, target.address.c_str());
   good &= set(SSH_OPTIONS_USER, target.user.c_str());
-  good &= set(SSH_OPTIONS_SSH_DIR, "/nonexistent");
-  good &= set(SSH_OPTIONS_KNOWNHOSTS, "/dev/null");
-  good &= set(SSH_OPTIONS_GLOBAL_KNOWNHOSTS, "/dev/null");
+  good &= set(SSH_OPTIONS_SSH_DIR, kNowhere);
+  good &= set(SSH_OPTIONS_KNOWNHOSTS, kNowhere);
+  good &= set(SSH_OPTIONS_GLOBAL_KNOWNHOSTS, kNowhere);
   good &= set(SSH_OPTIONS_HOSTKEYS, algorithms.c_str());
   set(SSH_OPTIONS_CIPHERS_C_S, kCiphers);
   set(SSH_OPTIONS_CIPHERS_S_C, kCiphers);
