@@ -73,14 +73,14 @@ base::Status ExecOutput::StillRead() const {
   return base::FromErrno(error, "writing to stdout");
 }
 
-void ExecOutput::WaitFor(const std::vector<int>& busy, bool ended) {
+void ExecOutput::WaitFor(const ssh::BusyHosts& busy, bool ended) {
   if (app_.mode() == OutputMode::kQuiet || !app_.terminal().facts().err_tty) return;
   const Time now = SteadyClock::now();
   if (ended && now < next_line_) return;
   next_line_ = now + kBetweenLines;
   // The reader of a pipe may still be about to show what it was given, on the same screen.
   const bool in_the_way = written_ && app_.terminal().facts().out_pipe;
-  app_.terminal().SetStatus(in_the_way ? std::string{} : awaited_.Line(busy, now));
+  app_.terminal().SetStatus(in_the_way ? std::string{} : awaited_.Line(busy(), now));
 }
 
 void ExecOutput::Finish() {

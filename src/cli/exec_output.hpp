@@ -32,7 +32,7 @@ class ExecOutput {
   void Connect(ssh::FanOutHost& host);
   /// One line of the terminal, rewritten: 1,024 hosts take their time, and one may be dead.
   /// `ended`: one more host has; of many, not each is worth a new line.
-  void WaitFor(const std::vector<int>& busy, bool ended);
+  void WaitFor(const ssh::BusyHosts& busy, bool ended);
   void Finish();
   /// What was kept, by host.
   std::map<int, ui::HostText> Texts() const;

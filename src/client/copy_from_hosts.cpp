@@ -150,8 +150,8 @@ class Receiving {
     state_.busy = numbers;
     Count();
     ssh::FanOutOptions fan_out{.window = kHostsAtOnce};
-    fan_out.on_end = [this](const std::vector<int>& busy) {
-      state_.busy = busy;
+    fan_out.on_end = [this](const ssh::BusyHosts& busy) {
+      state_.busy = busy();
       Count();
       Tell();
     };

@@ -181,8 +181,8 @@ class Sending {
   }
   /// Tells of the hosts that are not done with a call.
   ssh::FanOutOptions Telling() {
-    const auto tell = [this](const std::vector<int>& busy) {
-      state_.busy = busy;
+    const auto tell = [this](const ssh::BusyHosts& busy) {
+      state_.busy = busy();
       Tell();
     };
     return {.on_end = tell, .on_look = tell};

@@ -49,7 +49,7 @@ struct Shared {
     ended[row] = true;
     if (cancelled) result.hosts[row].result = CutShort(result.hosts[row].begun);
     --left;
-    if (options.on_end) options.on_end(Busy());
+    if (options.on_end) options.on_end([this] { return Busy(); });
     if (left == 0) done.WakeAll();
   }
   /// No command may begin any more.
@@ -184,7 +184,7 @@ base::Task<void> RunOne(ports::HostShell* shell, FanOutHost one, std::size_t row
 base::Task<void> LookAgain(std::shared_ptr<Shared> shared) {
   while (true) {
     co_await base::Sleep(shared->options.look_every);
-    shared->options.on_look(shared->Busy());
+    shared->options.on_look([&shared] { return shared->Busy(); });
   }
 }
 

@@ -70,6 +70,10 @@ class FanOutControl {
   std::function<std::vector<Running>()> running_ = {};
 };
 
+/// The numbers of the hosts that have not ended, as of the call. A list of a thousand is not made
+/// each time one of them ends unless somebody wants it.
+using BusyHosts = std::function<std::vector<int>()>;
+
 struct FanOutOptions {
   int window = 0;  ///< commands at once; 0: all (connecting has its own window)
   /// For how long a host may refuse, be silent or not accept our key yet; that says nothing of the
@@ -83,10 +87,10 @@ struct FanOutOptions {
   /// has HostOutcome::timed_out. Nothing: as long as it likes.
   std::optional<base::Duration> limit = {};
   base::Backoff backoff = {.base = std::chrono::seconds{1}, .cap = std::chrono::seconds{15}};
-  /// Called each time a host ends, with the numbers of the hosts that have not; may be empty.
-  std::function<void(const std::vector<int>&)> on_end = {};
+  /// Called each time a host ends, with those that have not; may be empty.
+  std::function<void(const BusyHosts&)> on_end = {};
   /// The same each time `look_every` has passed until all have ended: a host that hangs ends late.
-  std::function<void(const std::vector<int>&)> on_look = {};
+  std::function<void(const BusyHosts&)> on_look = {};
   base::Duration look_every = std::chrono::seconds{1};
   /// May be null. With it each command line says its group first, see ReportingLine().
   std::shared_ptr<FanOutControl> control = {};

@@ -62,8 +62,8 @@ ssh::FanOutOptions FanOutOf(const ExecOptions& options, const client::ExecOrder&
                             ExecOutput& output) {
   ssh::FanOutOptions fan_out{
       .ask_first = true,
-      .on_end = [&output](const std::vector<int>& busy) { output.WaitFor(busy, true); },
-      .on_look = [&output](const std::vector<int>& busy) { output.WaitFor(busy, false); }};
+      .on_end = [&output](const ssh::BusyHosts& busy) { output.WaitFor(busy, true); },
+      .on_look = [&output](const ssh::BusyHosts& busy) { output.WaitFor(busy, false); }};
   fan_out.limit = order.limit;
   if (options.patience > 0) fan_out.patience = std::chrono::seconds{options.patience};
   return fan_out;

@@ -98,9 +98,9 @@ Result<int> LookOnce(App& app, const client::Context& context, const TopOptions&
   client::Vouching vouching(context);
   JM_ASSIGN_OR_RETURN(auto hosts, HostsOf(context, options, job, vouching));
   AwaitedHosts awaited(hosts.size());
-  const auto wait_for = [&app, &awaited](const std::vector<int>& busy) {
-    if (app.mode() == OutputMode::kQuiet) return;
-    app.terminal().SetStatus(awaited.Line(busy, std::chrono::steady_clock::now()));
+  const auto wait_for = [&app, &awaited](const ssh::BusyHosts& busy) {
+    if (app.mode() == OutputMode::kQuiet || !app.terminal().facts().err_tty) return;
+    app.terminal().SetStatus(awaited.Line(busy(), std::chrono::steady_clock::now()));
   };
   ssh::FanOutOptions fan_out{.on_end = wait_for, .on_look = wait_for};
   if (options.patience > 0) fan_out.patience = std::chrono::seconds{options.patience};

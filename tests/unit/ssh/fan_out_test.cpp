@@ -148,8 +148,8 @@ TEST(FanOut, TellsOfHostsThatHang) {
   HangingShell shell;
   std::vector<std::vector<int>> told;
   FanOutOptions options{.look_every = base::Duration{1}};
-  options.on_look = [&](const std::vector<int>& busy) {
-    told.push_back(busy);
+  options.on_look = [&](const BusyHosts& busy) {
+    told.push_back(busy());
     shell.released = told.size() == 3;
   };
   asio::io_context loop;
