@@ -11,6 +11,7 @@
 #include <asio/use_awaitable.hpp>
 #include <exception>
 #include <list>
+#include <utility>
 
 namespace jobman::base {
 
@@ -53,19 +54,24 @@ std::string WhatOf(const std::exception_ptr& thrown) {
 class Membership {
  public:
   explicit Membership(std::shared_ptr<CancelScope::State> state)
-      : state_(std::move(state)), signal_(std::make_shared<asio::cancellation_signal>()) {
-    state_->signals.push_back(signal_);
-  }
+      : state_(std::move(state)),
+        signal_(std::make_shared<asio::cancellation_signal>()),
+        place_(state_->signals.insert(state_->signals.end(), signal_)) {}
   Membership(const Membership&) = delete;
   Membership& operator=(const Membership&) = delete;
   ~Membership() { Leave(); }
 
   const Signal& signal() const { return signal_; }
-  void Leave() { state_->signals.remove(signal_); }
+  /// Without a search: a scope may have thousands of coroutines, and all of them end.
+  void Leave() {
+    if (!std::exchange(left_, true)) state_->signals.erase(place_);
+  }
 
  private:
   std::shared_ptr<CancelScope::State> state_;
   Signal signal_;
+  std::list<Signal>::iterator place_;
+  bool left_ = false;
 };
 
 void Finish(const std::exception_ptr& thrown, const Done& done) {

@@ -45,7 +45,7 @@ Task<Gate::Pass> Gate::Enter() {
     Waiter waiter = {};
     bool taken = false;
     ~Queued() {
-      std::erase(gate.queue_, &waiter);
+      if (!waiter.let_in) std::erase(gate.queue_, &waiter);  // else Leave() took it from there
       if (waiter.let_in && !taken) gate.Leave();
     }
   };
