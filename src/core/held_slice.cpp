@@ -47,7 +47,7 @@ HostPosition PositionOf(const Slice& slice, int host) {
     ++position.node;
   }
   const auto index = static_cast<std::size_t>(position.node);
-  position.node_id = NodeIds(slice.ref)[index];
+  position.node_id = NodeId(slice.ref, position.node);
   if (index < slice.nodes.size()) position.node_uid = slice.nodes[index].uid;
   return position;
 }

@@ -54,10 +54,13 @@ SliceRef SliceFor(const Job& job, int attempt) {
           .nodes = tpu.num_slices};
 }
 
+std::string NodeId(const SliceRef& ref, int node) {
+  return ref.nodes <= 1 ? ref.name : ref.name + "-" + std::to_string(node);
+}
+
 std::vector<std::string> NodeIds(const SliceRef& ref) {
-  if (ref.nodes <= 1) return {ref.name};
   std::vector<std::string> ids;
-  for (int node = 0; node < ref.nodes; ++node) ids.push_back(ref.name + "-" + std::to_string(node));
+  for (int node = 0; node < std::max(1, ref.nodes); ++node) ids.push_back(NodeId(ref, node));
   return ids;
 }
 

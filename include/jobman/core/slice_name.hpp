@@ -23,6 +23,8 @@ SliceRef SliceFor(const Job& job, int attempt);
 /// The ids of its nodes: the name, or NAME-0, NAME-1, ... for a multislice, as the service numbers
 /// them (MultisliceParams.nodeIdPrefix).
 std::vector<std::string> NodeIds(const SliceRef& ref);
+/// One of them, by its number from 0.
+std::string NodeId(const SliceRef& ref, int node);
 /// The parts that are created and deleted by one call each: the queued resource, or without one
 /// each node.
 std::vector<SliceRef> PartsOf(const SliceRef& ref);

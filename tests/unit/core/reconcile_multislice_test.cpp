@@ -183,7 +183,9 @@ TEST(Multislice, NamesItsNodesAsTheServiceDoes) {
   ASSERT_EQ(PartsOf(direct).size(), 2);
   EXPECT_EQ(PartsOf(direct)[1].name, "s-1");
   EXPECT_EQ(PartsOf(direct)[1].nodes, 1);
+  EXPECT_EQ(NodeId(queued, 1), "s-1");
   EXPECT_THAT(NodeIds(SliceRef{.name = "s"}), ElementsAre("s"));
+  EXPECT_EQ(NodeId(SliceRef{.name = "s"}, 0), "s");
 }
 
 TEST(Multislice, IsReadyWhenEveryNodeIs) {
