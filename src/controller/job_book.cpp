@@ -1,5 +1,7 @@
 #include "controller/job_book.hpp"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 
 #include "controller/hook_events.hpp"
@@ -68,6 +70,17 @@ core::Duration GatheringOf(const Job& job, core::Duration took) {
 
 void LogDecision(JobId id, const std::string& text) {
   base::Log(LogLevel::kInfo, "loop", "job {}: {}", core::FormatJobId(id), text);
+}
+
+/// Equal ones, such as those on the reports of a thousand hosts, are one line.
+void LogDecisions(JobId id, const std::vector<std::string>& texts) {
+  for (auto text = texts.begin(); text != texts.end();) {
+    const auto next =
+        std::find_if(text, texts.end(), [&](const auto& one) { return one != *text; });
+    const auto times = next - text;
+    LogDecision(id, times == 1 ? *text : fmt::format("{} ({} times)", *text, times));
+    text = next;
+  }
 }
 
 }  // namespace
@@ -251,7 +264,7 @@ void JobBook::Recorded(Entry& entry, Decision decision) {
   const bool worked = core::IsAtWork(entry.job);
   entry.job = std::move(decision.turn.job);
   const Job job = entry.job;
-  for (const std::string& text : decision.texts) LogDecision(job.id, text);
+  LogDecisions(job.id, decision.texts);
   const bool repeat = std::exchange(entry.repeat, false);
   if (!core::NeedsCare(job)) entries_.erase(job.id);
   if (worked && !core::IsAtWork(job)) WakeGroupOf(job);

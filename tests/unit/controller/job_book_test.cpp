@@ -429,6 +429,18 @@ TEST_F(JobBookTest, TheLogTellsADecisionWithItsEffects) {
               testing::HasSubstr("job 000001: RUNNING; StopStage "));
 }
 
+TEST_F(JobBookTest, TheLogTellsEqualDecisionsOfACommitOnce) {
+  Open(milliseconds(500));
+  const test::TempDir dir;
+  base::StartLog(dir / "log", base::LogLevel::kInfo, "");
+  for (int host = 0; host < 3; ++host) Report(host);
+  loop_.run();
+  base::StartLog({}, base::LogLevel::kWarn, "");
+  const std::string log = base::ReadFile(dir / "log").value();
+  EXPECT_THAT(log, testing::HasSubstr("job 000001: RUNNING; "));
+  EXPECT_THAT(log, testing::HasSubstr("(3 times)"));
+}
+
 TEST_F(JobBookTest, AJobWithoutARecordIsDroppedAtOnce) {
   Open();
   store_.Lose(id_);
