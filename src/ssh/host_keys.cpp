@@ -1,5 +1,9 @@
 #include "ssh/host_keys.hpp"
 
+#include <algorithm>
+#include <array>
+#include <string_view>
+
 #include "jobman/base/handle.hpp"
 #include "jobman/base/strings.hpp"
 #include "ssh/error_map.hpp"
@@ -32,6 +36,15 @@ Result<std::string> ServerKey(ssh_session session) {
   return KeyText(key.get());
 }
 
+constexpr std::array<std::string_view, 6> kAlgorithms = {
+    "ssh-ed25519",         "ecdsa-sha2-nistp256", "ecdsa-sha2-nistp384",
+    "ecdsa-sha2-nistp521", "rsa-sha2-512",        "rsa-sha2-256"};
+
+/// Of the keys that sign with it.
+std::string_view KeyTypeOf(std::string_view algorithm) {
+  return algorithm.starts_with("rsa-") ? "ssh-rsa" : algorithm;
+}
+
 std::string TypeOf(const std::string& key) {
   return key.substr(0, key.find(' '));
 }
@@ -51,39 +64,41 @@ std::string Expected(const ports::HostTarget& target) {
 
 std::string HostKeyAlgorithms(const ports::HostTarget& target,
                               const std::optional<std::string>& pinned) {
-  std::vector<std::string> wanted;
-  for (const auto& [type, text] : target.vouched_keys) wanted.push_back(type);
-  if (wanted.empty() && pinned) wanted.push_back(TypeOf(*pinned));
-  std::vector<std::string> first, rest;
-  for (const std::string algorithm : {"ssh-ed25519", "ecdsa-sha2-nistp256", "ecdsa-sha2-nistp384",
-                                      "ecdsa-sha2-nistp521", "rsa-sha2-512", "rsa-sha2-256"}) {
-    const std::string type = algorithm.starts_with("rsa-") ? "ssh-rsa" : algorithm;
-    const bool is_wanted = std::find(wanted.begin(), wanted.end(), type) != wanted.end();
-    (is_wanted ? first : rest).push_back(algorithm);
+  const std::string pinned_type = pinned ? TypeOf(*pinned) : "";
+  const auto is_wanted = [&](std::string_view type) {
+    if (target.vouched_keys.empty()) return type == pinned_type;
+    return std::any_of(target.vouched_keys.begin(), target.vouched_keys.end(),
+                       [type](const auto& key) { return key.first == type; });
+  };
+  std::string first, rest;  // made for each connection: one text each, no lists
+  for (const std::string_view algorithm : kAlgorithms) {
+    std::string& list = is_wanted(KeyTypeOf(algorithm)) ? first : rest;
+    if (!list.empty()) list += ',';
+    list += algorithm;
   }
-  first.insert(first.end(), rest.begin(), rest.end());
-  return base::Join(first, ",");
+  if (first.empty() || rest.empty()) return first + rest;
+  return first + "," + rest;
 }
 
 Result<std::string> CheckHostKey(ssh_session session, const ports::HostTarget& target,
                                  const std::optional<std::string>& pinned) {
-  const std::string endpoint = EndpointOf(target);
+  const auto endpoint = [&target] { return EndpointOf(target); };  // for errors only
   JM_ASSIGN_OR_RETURN(std::string shown, ServerKey(session));
   if (!target.vouched_keys.empty()) {
     const auto vouched = target.vouched_keys.find(TypeOf(shown));
     if (vouched == target.vouched_keys.end() || shown != vouched->first + " " + vouched->second)
-      return KeyChanged(endpoint, target.identity, Expected(target), Shortened(shown));
+      return KeyChanged(endpoint(), target.identity, Expected(target), Shortened(shown));
   } else if (pinned && *pinned != shown) {
-    return KeyChanged(endpoint, target.identity, Shortened(*pinned), Shortened(shown));
+    return KeyChanged(endpoint(), target.identity, Shortened(*pinned), Shortened(shown));
   } else if (!pinned && !target.first_sight) {
     return base::Error{.code = base::Code::kUnavailable,
-                       .message = "the host key of " + endpoint +
+                       .message = "the host key of " + endpoint() +
                                   " could not be fetched from the cloud" +
                                   (target.unvouched.empty() ? "" : ": " + target.unvouched)};
   } else if (!pinned && target.strict) {
     return base::Error{
         .code = base::Code::kFailedPrecondition,
-        .message = "nobody vouches for the host key of " + endpoint + ": " +
+        .message = "nobody vouches for the host key of " + endpoint() + ": " +
                    (target.unvouched.empty() ? "the cloud was not asked" : target.unvouched) +
                    "; and ssh.host_keys is strict",
         .hint =

@@ -1,5 +1,10 @@
 #pragma once
 
+#include <map>
+#include <optional>
+#include <string>
+#include <vector>
+
 #include "jobman/ports/stores.hpp"
 #include "tests/support/run_now.hpp"
 
