@@ -17,6 +17,7 @@
 #include "jobman/cloud/quota_api.hpp"
 #include "jobman/cloud/storage_api.hpp"
 #include "jobman/http/curl_transport.hpp"
+#include "jobman/ssh/file_limit.hpp"
 #include "jobman/ssh/host_shell.hpp"
 #include "jobman/store/disk.hpp"
 #include "jobman/store/site.hpp"
@@ -144,7 +145,9 @@ base::Result<std::shared_ptr<ports::BucketApi>> OpenBuckets(asio::any_io_executo
 
 std::unique_ptr<ports::HostShell> OpenShell(asio::any_io_executor executor,
                                             ports::HostKeyStore& host_keys) {
-  return std::make_unique<ssh::SshHostShell>(std::move(executor), host_keys);
+  ssh::SshOptions options;
+  options.most_connections = ssh::HostsAtOnce();
+  return std::make_unique<ssh::SshHostShell>(std::move(executor), host_keys, std::move(options));
 }
 
 base::Result<pid_t> StartController(const base::StatePaths& paths, bool verbose) {

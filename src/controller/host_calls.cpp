@@ -142,8 +142,10 @@ bool IsPermanent(const base::Error& error) {
 }
 
 bool IsLocalTrouble(const base::Error& error) {
-  return error.reason == base::Reason::kDiskFull || error.reason == base::Reason::kNotWritable ||
-         error.reason == base::Reason::kLeaseLost || error.reason == base::Reason::kAgentSilent;
+  // kResourceExhausted: of open files or memory here; no host answers with that code.
+  return error.code == base::Code::kResourceExhausted || error.reason == base::Reason::kDiskFull ||
+         error.reason == base::Reason::kNotWritable || error.reason == base::Reason::kLeaseLost ||
+         error.reason == base::Reason::kAgentSilent;
 }
 
 base::Duration ReconnectWait(int tries, double unit_random) {

@@ -28,7 +28,8 @@ ports::ByteSink KeepIn(std::string* text);
 /// Whether retrying the call is useless.
 bool IsPermanent(const base::Error& error);
 /// Whether the cause is on this machine, not on the host: the log cannot be written, the ssh-agent
-/// is silent, or another controller took over. The output waits on the host meanwhile.
+/// is silent, no more files can be opened, or another controller took over. The output waits on the
+/// host meanwhile.
 bool IsLocalTrouble(const base::Error& error);
 /// The wait after try number `tries`: at least half of the bound, since full jitter could hammer a
 /// host that is just booting. `unit_random` in [0, 1).

@@ -1,7 +1,6 @@
 #include "jobman/ssh/host_shell.hpp"
 
 #include <libssh/libssh.h>
-#include <sys/resource.h>
 
 #include "ssh/session_pool.hpp"
 
@@ -48,15 +47,6 @@ void SshHostShell::Drop(const ports::HostTarget& target) {
 
 int SshHostShell::sessions() const {
   return pool_->sessions();
-}
-
-long RaiseFileLimit() {
-  rlimit limit = {};
-  if (getrlimit(RLIMIT_NOFILE, &limit) != 0) return 0;
-  limit.rlim_cur = limit.rlim_max;
-  setrlimit(RLIMIT_NOFILE, &limit);
-  getrlimit(RLIMIT_NOFILE, &limit);
-  return static_cast<long>(limit.rlim_cur);
 }
 
 std::string LibsshVersion() {

@@ -5,6 +5,7 @@
 
 #include <asio/any_io_executor.hpp>
 #include <asio/posix/stream_descriptor.hpp>
+#include <chrono>
 #include <functional>
 #include <memory>
 #include <string>
@@ -86,8 +87,9 @@ class Session : public std::enable_shared_from_this<Session> {
   bool usable() const { return alive() && !retired_; }
   /// Called once, when the session becomes unusable.
   void OnUnusable(std::function<void()> hook) { on_unusable_ = std::move(hook); }
-  int users = 0;  ///< commands that use it, kept by the pool
-  Deadline idle_since = std::chrono::steady_clock::now();  ///< if there are none; kept by the pool
+  // Kept by the pool.
+  int users = 0;  ///< commands that use it
+  Deadline idle_since = std::chrono::steady_clock::now();  ///< if there are none
 
   /// Called when the server opens a channel to our ssh-agent: returns a new channel, or nullptr to
   /// refuse. Runs inside of a libssh call, so it must make no other on an existing channel.

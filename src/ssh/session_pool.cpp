@@ -4,6 +4,8 @@
 
 #include <algorithm>
 
+#include "jobman/base/strings.hpp"
+#include "jobman/ssh/file_limit.hpp"
 #include "ssh/exec.hpp"
 #include "ssh/relay.hpp"
 
@@ -23,6 +25,14 @@ std::string NameOf(const ports::HostTarget& target) {
   name += "\n" + target.proxy_jump + "\n" + target.proxy_command;
   for (const auto& [type, key] : target.vouched_keys) name += "\n" + type + " " + key;
   return name;
+}
+
+base::Error TooManyConnections(int most) {
+  return {.code = base::Code::kResourceExhausted,
+          .message = fmt::format("the limit of open files here is {}, too low for more than {} at "
+                                 "once",
+                                 FileLimit(), base::Plural(most, "host")),
+          .hint = "raise the hard limit of open files (ulimit -Hn)"};
 }
 
 /// A command that had begun may have done its work, so it must not be repeated.
@@ -60,6 +70,16 @@ std::shared_ptr<SessionPool::Use> SessionPool::FindVouched(const std::string& na
     if (auto use = FindFree(entry->second)) return use;
   }
   return nullptr;
+}
+
+base::Status SessionPool::MakeRoom() {
+  const int most = connector_->options.most_connections;
+  while (most > 0 && sessions() >= most) {
+    const auto idle = Idle();
+    if (idle.empty()) return TooManyConnections(most);
+    idle.back()->Break("closed for a connection to another host");  // which removes it from the pool
+  }
+  return base::Ok();
 }
 
 Task<base::Result<std::shared_ptr<SessionPool::Use>>> SessionPool::Acquire(ports::HostTarget target,
@@ -112,6 +132,10 @@ Task<void> SessionPool::Attend(ports::HostTarget target, std::shared_ptr<Attempt
     first.emplace(std::move(place));
   }
   const auto pass = co_await gate_.Enter();
+  if (base::Status room = MakeRoom(); !room.ok()) {
+    attempt->result = std::move(room).error();
+    co_return;
+  }
   auto result = co_await Connect(target, connector_);
   attempt->result = std::move(result);
 }

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <chrono>
 #include <map>
 #include <memory>
 #include <optional>
@@ -57,6 +58,8 @@ class SessionPool : public std::enable_shared_from_this<SessionPool> {
   Task<base::Result<std::shared_ptr<Use>>> Acquire(ports::HostTarget target, bool yields);
   std::shared_ptr<Use> FindFree(const Entry& entry) const;
   std::shared_ptr<Use> FindVouched(const std::string& name) const;
+  /// For one more connection within SshOptions::most_connections.
+  base::Status MakeRoom();
   std::shared_ptr<Attempt> StartAttempt(const std::string& name, const ports::HostTarget& target,
                                         bool yields);
   Task<void> Attend(ports::HostTarget target, std::shared_ptr<Attempt> attempt);

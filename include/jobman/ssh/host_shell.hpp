@@ -25,7 +25,10 @@ struct SshOptions {
   base::Duration proxy_timeout = kProxyTimeout;
   /// Of the other side of a proxy, which is asked for answers: then the connection is broken.
   base::Duration proxy_silence = std::chrono::seconds{30};
-  int connect_window = 64;       ///< handshakes at once; others wait, first come, first served
+  int connect_window = 64;  ///< handshakes at once; others wait, first come, first served
+  /// Open at once, see HostsAtOnce(); 0: any number. For one more an idle connection is closed; if
+  /// none is idle, the call fails with kResourceExhausted.
+  int most_connections = 0;
   int channels_per_session = 8;  ///< commands at once on one connection; sshd allows 10
   /// A connection that no command uses for this long is closed, a quarter of this later at most;
   /// nothing: it is kept until the shell ends.
@@ -77,10 +80,6 @@ class SshHostShell final : public ports::HostShell {
  private:
   std::shared_ptr<class SessionPool> pool_;
 };
-
-/// Raises the limit of open files to the system's maximum; each host needs two. Returns the new
-/// limit.
-long RaiseFileLimit();
 
 /// "0.10.6/openssl/zlib": of libssh, and what it uses.
 std::string LibsshVersion();

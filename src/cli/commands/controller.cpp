@@ -12,7 +12,7 @@
 #include "jobman/base/log.hpp"
 #include "jobman/client/background_controller.hpp"
 #include "jobman/controller/controller.hpp"
-#include "jobman/ssh/host_shell.hpp"
+#include "jobman/ssh/file_limit.hpp"
 
 namespace jobman::cli {
 namespace {

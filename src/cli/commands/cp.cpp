@@ -13,7 +13,7 @@
 #include "jobman/client/find_jobs.hpp"
 #include "jobman/client/run_on_hosts.hpp"
 #include "jobman/client/vouching.hpp"
-#include "jobman/ssh/host_shell.hpp"
+#include "jobman/ssh/file_limit.hpp"
 
 namespace jobman::cli {
 namespace {

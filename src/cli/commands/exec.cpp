@@ -21,7 +21,7 @@
 #include "jobman/client/last_exec.hpp"
 #include "jobman/client/run_until_stopped.hpp"
 #include "jobman/client/vouching.hpp"
-#include "jobman/ssh/host_shell.hpp"
+#include "jobman/ssh/file_limit.hpp"
 
 namespace jobman::cli {
 

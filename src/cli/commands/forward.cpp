@@ -16,7 +16,7 @@
 #include "jobman/client/background_forward.hpp"
 #include "jobman/client/find_jobs.hpp"
 #include "jobman/client/forward.hpp"
-#include "jobman/ssh/host_shell.hpp"
+#include "jobman/ssh/file_limit.hpp"
 
 namespace jobman::cli {
 namespace {

@@ -7,7 +7,7 @@
 #include "cli/commands.hpp"
 #include "cli/views/garbage.hpp"
 #include "jobman/base/strings.hpp"
-#include "jobman/ssh/host_shell.hpp"
+#include "jobman/ssh/file_limit.hpp"
 
 namespace jobman::cli {
 namespace {

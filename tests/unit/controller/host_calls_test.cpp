@@ -128,7 +128,9 @@ TEST(HostTrouble, PermanentErrorsAreNotLocal) {
   const base::Error disk{.code = base::Code::kUnavailable, .reason = base::Reason::kDiskFull};
   const base::Error key{.code = base::Code::kPermissionDenied,
                         .reason = base::Reason::kHostKeyChanged};
+  const base::Error files{.code = base::Code::kResourceExhausted};
   EXPECT_TRUE(IsLocalTrouble(disk) && !IsPermanent(disk));
+  EXPECT_TRUE(IsLocalTrouble(files) && !IsPermanent(files));
   EXPECT_TRUE(!IsLocalTrouble(key) && IsPermanent(key));
 }
 

@@ -1,0 +1,108 @@
+#include "jobman/ssh/file_limit.hpp"
+
+#include <gtest/gtest.h>
+#include <sys/resource.h>
+
+#include <limits>
+
+#include "jobman/base/strings.hpp"
+#include "tests/unit/ssh/host_shell_fixture.hpp"
+
+namespace jobman::ssh {
+namespace {
+
+/// The soft limit of open files is another one while this lives.
+class WithFileLimit {
+ public:
+  explicit WithFileLimit(rlim_t limit) {
+    getrlimit(RLIMIT_NOFILE, &before_);
+    const rlimit now = {limit, before_.rlim_max};
+    EXPECT_EQ(setrlimit(RLIMIT_NOFILE, &now), 0);
+  }
+  ~WithFileLimit() { setrlimit(RLIMIT_NOFILE, &before_); }
+  WithFileLimit(const WithFileLimit&) = delete;
+  WithFileLimit& operator=(const WithFileLimit&) = delete;
+
+ private:
+  rlimit before_ = {};
+};
+
+TEST(FileLimit, SaysHowManyHostsFit) {
+  EXPECT_EQ(HostsWithin(4096), (4096 - 64) / 3);
+  EXPECT_EQ(HostsWithin(1024), 320);
+  EXPECT_EQ(HostsWithin(256), 64);
+  EXPECT_GE(HostsWithin(3 * 1024 + 64), 1024);
+  EXPECT_LT(HostsWithin(3 * 1024 + 63), 1024);
+}
+
+TEST(FileLimit, OfALowLimitHalfIsForHosts) {
+  EXPECT_EQ(HostsWithin(128), 21);
+  EXPECT_EQ(HostsWithin(64), 10);
+  EXPECT_EQ(HostsWithin(20), 3);
+}
+
+TEST(FileLimit, OneHostIsAlwaysTried) {
+  for (const std::int64_t limit : {-1, 0, 3, 6}) EXPECT_EQ(HostsWithin(limit), 1) << limit;
+}
+
+TEST(FileLimit, NoLimitIsNotOverrun) {
+  EXPECT_GT(HostsWithin(std::numeric_limits<std::int64_t>::max()), 100'000'000);
+}
+
+TEST(FileLimit, IsThatOfTheProcessAndCanBeRaised) {
+  const WithFileLimit low(256);
+  EXPECT_EQ(FileLimit(), 256);
+  EXPECT_EQ(HostsAtOnce(), 64);
+  EXPECT_EQ(HostsAtOnce(32), 32);
+  EXPECT_EQ(HostsAtOnce(1000), 64);
+  EXPECT_EQ(RaiseFileLimit(), FileLimit());
+  EXPECT_GE(FileLimit(), 256);
+}
+
+/// Targets of several hosts on one server.
+ports::HostTarget NumberedTarget(const TestSshd& sshd, int number) {
+  auto target = sshd.Target();
+  target.identity = "node-1/" + std::to_string(number);
+  return target;
+}
+
+TEST_F(HostShellTest, AnIdleConnectionMakesRoomForAnotherHost) {
+  const TestSshd sshd;
+  SshHostShell narrow(loop.get_executor(), known, {.most_connections = 2});
+  for (int host = 0; host < 5; ++host) {
+    const auto ran = std::make_shared<Ran>();
+    const ports::RemoteCommand command{.command = "echo here"};
+    loop.restart();
+    base::RunTask(loop, RunInto(&narrow, NumberedTarget(sshd, host), command, ran));
+    ASSERT_TRUE(ran->result.ok()) << ran->result.error().ToString();
+    EXPECT_EQ(ran->out, "here\n");
+    EXPECT_LE(narrow.sessions(), 2);
+  }
+}
+
+TEST_F(HostShellTest, WithoutAnIdleConnectionTheLimitIsNamed) {
+  const TestSshd sshd;
+  SshHostShell narrow(loop.get_executor(), known, {.most_connections = 1});
+  const auto busy = std::make_shared<Ran>();
+  const auto late = std::make_shared<Ran>();
+  const ports::RemoteCommand waits{.command = "echo up; sleep 60"};
+  const ports::RemoteCommand other{.command = "true"};
+  base::CancelScope scope;
+  int running = 2;
+  const auto end = [&running](bool /*cancelled*/) { --running; };
+  base::Spawn(loop.get_executor(), scope, RunInto(&narrow, NumberedTarget(sshd, 0), waits, busy),
+              end);
+  ASSERT_TRUE(TurnUntil([&] { return busy->out == "up\n"; }));
+  base::Spawn(loop.get_executor(), scope, RunInto(&narrow, NumberedTarget(sshd, 1), other, late),
+              end);
+  ASSERT_TRUE(TurnUntil([&] { return running == 1; }));
+  scope.Cancel();
+  EXPECT_TRUE(TurnUntil([&] { return running == 0; }));
+  ASSERT_FALSE(late->result.ok());
+  EXPECT_EQ(late->result.error().code, base::Code::kResourceExhausted);
+  EXPECT_TRUE(base::Contains(late->result.error().message, "limit of open files"));
+  EXPECT_FALSE(late->result.error().hint.empty());
+}
+
+}  // namespace
+}  // namespace jobman::ssh
