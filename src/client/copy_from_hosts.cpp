@@ -14,6 +14,7 @@
 #include "jobman/client/copy.hpp"
 #include "jobman/client/run_on_hosts.hpp"
 #include "jobman/remote/copy_script.hpp"
+#include "jobman/ssh/file_limit.hpp"
 
 namespace jobman::client {
 namespace {
@@ -78,12 +79,17 @@ class Receiving {
     DropOldCopies(target_.into);
     shell_ = context_.open_shell(context_.loop->get_executor(), *context_.stores.host_keys);
     state_.hosts = static_cast<int>(hosts.size());
-    std::vector<int> all;
-    for (ssh::FanOutHost& host : hosts) {
-      all.push_back(host.host);
-      JM_TRY(Connect(std::move(host)));
+    // Each host of a round has its archive and its tar here, which take files as its connection
+    // does.
+    const auto most = static_cast<std::size_t>(std::max(1, ssh::HostsAtOnce() / 2));
+    for (std::size_t begin = 0; begin < hosts.size(); begin += most) {
+      std::vector<int> numbers;
+      for (std::size_t at = begin; at < std::min(begin + most, hosts.size()); ++at) {
+        numbers.push_back(hosts[at].host);
+        JM_TRY(Connect(std::move(hosts[at])));
+      }
+      JM_TRY(RoundAndAnew(numbers));
     }
-    JM_TRY(RoundAndAnew(all));
     Patience patience(plan_.patience);
     for (auto left = Passing(); !left.empty() && patience.MayWait(); left = Passing()) {
       state_.busy = left;
@@ -217,6 +223,7 @@ class Receiving {
     if (!source.row.error) ++whole_;
     source.host.pace.reset();
     source.unpacking.reset();
+    shell_->Drop(source.host.target);  // its files are for the next hosts
     return base::Ok();
   }
   Status SentBy(const ssh::HostOutcome& one) {

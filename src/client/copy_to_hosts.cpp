@@ -20,6 +20,7 @@
 #include "jobman/client/input_feed.hpp"
 #include "jobman/client/run_on_hosts.hpp"
 #include "jobman/remote/copy_script.hpp"
+#include "jobman/ssh/file_limit.hpp"
 
 namespace jobman::client {
 namespace {
@@ -84,13 +85,13 @@ class Sending {
     JM_ASSIGN_OR_RETURN(words_, PackWords(plan_.sources));
     std::vector<int> all;
     for (const ssh::FanOutHost& host : hosts_) all.push_back(host.host);
-    JM_TRY(RoundAndAnew(all));
+    JM_TRY(Rounds(all));
     Patience patience(plan_.patience);
     for (auto left = Passing(); !left.empty() && patience.MayWait(); left = Passing()) {
       state_.busy = left;
       Tell();
       if (!context_.Await(UnlessInterrupted(&interrupts_, patience.Wait()))) return Interrupted();
-      JM_TRY(RoundAndAnew(left));
+      JM_TRY(Rounds(left));
       if (std::exchange(more_there_, false) || Passing().size() < left.size()) patience.Renew();
     }
     for (auto& [host, row] : rows_) copied_.hosts.push_back(std::move(row));
@@ -126,6 +127,16 @@ class Sending {
   }
   void Tell() const {
     if (progress_) progress_(state_);
+  }
+  /// As many at once as can be connected: the archive goes to all of a round in step.
+  Status Rounds(const std::vector<int>& numbers) {
+    const auto most = static_cast<std::size_t>(ssh::HostsAtOnce());
+    for (std::size_t begin = 0; begin < numbers.size(); begin += most) {
+      const auto first = numbers.begin() + static_cast<std::ptrdiff_t>(begin);
+      const std::size_t count = std::min(most, numbers.size() - begin);
+      JM_TRY(RoundAndAnew(std::vector<int>(first, first + static_cast<std::ptrdiff_t>(count))));
+    }
+    return base::Ok();
   }
   /// Hosts that have something else, such as an earlier version of a file, begin anew.
   Status RoundAndAnew(const std::vector<int>& numbers) {

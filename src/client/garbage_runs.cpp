@@ -5,6 +5,7 @@
 #include "jobman/client/host_target.hpp"
 #include "jobman/client/times.hpp"
 #include "jobman/remote/host_script.hpp"
+#include "jobman/ssh/file_limit.hpp"
 
 namespace jobman::client {
 namespace {
@@ -52,7 +53,7 @@ Task<Status> GarbageCollector::LookAtHostsOf(core::Job job, Garbage* garbage) {
                      .out = AppendTo(said[host]),
                      .command = remote::ListCall(runs_here).command});
   }
-  ssh::FanOutOptions options;
+  ssh::FanOutOptions options{.window = ssh::HostsAtOnce()};
   options.patience = kListRunsLimit;
   const ports::RemoteCommand none{.limit = remote::kCallLimit};  // each host has its own command
   const auto result =

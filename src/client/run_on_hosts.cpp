@@ -7,6 +7,7 @@
 #include "client/interrupts.hpp"
 #include "jobman/client/host_target.hpp"
 #include "jobman/controller/host_target.hpp"
+#include "jobman/ssh/file_limit.hpp"
 
 namespace jobman::client {
 namespace {
@@ -72,6 +73,7 @@ base::Result<std::vector<ssh::FanOutHost>> ChooseHosts(const base::StatePaths& p
 Ended RunOnHosts(const Context& context, Interrupts* interrupts, ports::HostShell* shell,
                  std::vector<ssh::FanOutHost> hosts, ports::RemoteCommand command,
                  ssh::FanOutOptions options) {
+  options.window = ssh::HostsAtOnce(options.window);
   Ended ended = context.Await(UnlessInterrupted(
       interrupts, ssh::FanOut(shell, std::move(hosts), std::move(command), std::move(options))));
   if (!ended || SomeTimedOut(*ended)) SendFarewell(*context.loop);

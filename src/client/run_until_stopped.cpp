@@ -10,6 +10,7 @@
 
 #include "client/interrupts.hpp"
 #include "jobman/client/times.hpp"
+#include "jobman/ssh/file_limit.hpp"
 
 namespace jobman::client {
 namespace {
@@ -166,16 +167,14 @@ StoppableRun RunUntilStopped(const Context& context, std::vector<ssh::FanOutHost
   stopping->on_stop = std::move(on_stop);
   for (const ssh::FanOutHost& host : hosts) stopping->targets[host.host] = host.target;
   options.control = stopping->control;
+  options.window = ssh::HostsAtOnce(options.window);
   ports::RemoteCommand same{.command = std::move(command)};
   StoppableRun run{.result = context.Await(
                        RunAll(stopping, std::move(hosts), std::move(same), std::move(options)))};
   run.interrupted = stopping->interrupted > 0;
   // A third interrupt is somebody who will not wait.
   if (run.interrupted && stopping->interrupted < 3) EndLeft(context, stopping, &run.result);
-  if (SomeHaveTimedOut(run.result)) {
-    context.loop->restart();
-    context.loop->run_for(kFarewell);
-  }
+  if (SomeHaveTimedOut(run.result)) SendFarewell(*context.loop);
   return run;
 }
 

@@ -22,6 +22,7 @@
 #include "jobman/client/code.hpp"
 #include "jobman/client/copy.hpp"
 #include "jobman/remote/sync_script.hpp"
+#include "jobman/ssh/file_limit.hpp"
 
 namespace jobman::client {
 namespace {
@@ -131,6 +132,7 @@ class Syncing {
   }
 
   Task<void> One(std::size_t row) {
+    const base::Gate::Pass pass = co_await window_.Enter();
     base::Status ended = co_await Bring(row);
     if (!ended.ok()) synced_.hosts[row].error = std::move(ended).error();
   }
@@ -367,6 +369,7 @@ class Syncing {
   std::map<std::string, std::shared_ptr<const SyncEntries>> lists_ = {};
   std::set<std::string> fetching_ = {};
   base::Waiters listed_ = {};
+  base::Gate window_{ssh::HostsAtOnce()};
   base::Gate asking_git_{1};
   int questions_ = 0;
   std::set<std::string> asked_ = {};

@@ -88,7 +88,7 @@ class Session : public std::enable_shared_from_this<Session> {
   /// Called once, when the session becomes unusable.
   void OnUnusable(std::function<void()> hook) { on_unusable_ = std::move(hook); }
   // Kept by the pool.
-  int users = 0;  ///< commands that use it
+  int users = 0;                                           ///< commands that use it
   Deadline idle_since = std::chrono::steady_clock::now();  ///< if there are none
 
   /// Called when the server opens a channel to our ssh-agent: returns a new channel, or nullptr to

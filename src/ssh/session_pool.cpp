@@ -77,7 +77,8 @@ base::Status SessionPool::MakeRoom() {
   while (most > 0 && sessions() >= most) {
     const auto idle = Idle();
     if (idle.empty()) return TooManyConnections(most);
-    idle.back()->Break("closed for a connection to another host");  // which removes it from the pool
+    idle.back()->Break(
+        "closed for a connection to another host");  // which removes it from the pool
   }
   return base::Ok();
 }

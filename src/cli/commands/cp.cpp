@@ -7,13 +7,13 @@
 #include "cli/commands.hpp"
 #include "cli/copy_line.hpp"
 #include "cli/exit_code.hpp"
+#include "cli/file_limit.hpp"
 #include "cli/seconds.hpp"
 #include "cli/views/copied.hpp"
 #include "jobman/client/copy.hpp"
 #include "jobman/client/find_jobs.hpp"
 #include "jobman/client/run_on_hosts.hpp"
 #include "jobman/client/vouching.hpp"
-#include "jobman/ssh/file_limit.hpp"
 
 namespace jobman::cli {
 namespace {
@@ -40,7 +40,7 @@ Result<int> RunCp(App& app, const CpOptions& options) {
       client::ChooseHosts(context.paths, job, options.hosts.empty() ? usual : options.hosts));
   client::Vouching vouching(context);
   vouching.CompleteAll(job, hosts);
-  ssh::RaiseFileLimit();
+  MakeRoomForHosts(app, hosts.size());
   const auto began = Clock::now();
   const client::CopyProgress progress = CopyLine(app);
   const bool folders = hosts.size() > 1;

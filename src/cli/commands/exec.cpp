@@ -1,5 +1,8 @@
 #include "cli/commands/exec.hpp"
 
+#include <poll.h>
+#include <sys/stat.h>
+
 #include <CLI/CLI.hpp>
 #include <algorithm>
 #include <chrono>
@@ -12,6 +15,7 @@
 #include "cli/commands.hpp"
 #include "cli/exec_end.hpp"
 #include "cli/exit_code.hpp"
+#include "cli/file_limit.hpp"
 #include "cli/seconds.hpp"
 #include "cli/views/exec_result.hpp"
 #include "cli/whole_number.hpp"
@@ -21,7 +25,6 @@
 #include "jobman/client/last_exec.hpp"
 #include "jobman/client/run_until_stopped.hpp"
 #include "jobman/client/vouching.hpp"
-#include "jobman/ssh/file_limit.hpp"
 
 namespace jobman::cli {
 
@@ -142,10 +145,28 @@ ssh::FanOutOptions PatienceOf(const ExecOptions& options) {
 
 namespace {
 
+/// /dev/null, or a pipe that nobody writes to any more, as from cron.
+bool IsKnownEmpty(int fd) {
+  pollfd end = {.fd = fd, .events = POLLIN, .revents = 0};
+  if (::poll(&end, 1, 0) == 1 && end.revents == POLLHUP) return true;
+  struct stat one = {}, null = {};
+  return ::fstat(fd, &one) == 0 && ::stat("/dev/null", &null) == 0 && S_ISCHR(one.st_mode) &&
+         one.st_rdev == null.st_rdev;
+}
+
+/// What is read here goes to all hosts in step.
+base::Status MakeRoom(App& app, std::size_t hosts) {
+  if (app.input() >= 0 && !IsKnownEmpty(app.input()))
+    return MakeRoomForAll("standard input", "run it without: </dev/null", hosts);
+  MakeRoomForHosts(app, hosts);
+  return base::Ok();
+}
+
 /// Runs it, and shows how it went.
 Result<int> RunOn(App& app, const client::Context& context, const ExecOptions& options,
                   const core::Job& job, const client::ExecOrder& order,
                   std::vector<ssh::FanOutHost> hosts, const std::optional<client::LastExec>& last) {
+  JM_TRY(MakeRoom(app, hosts.size()));
   JM_ASSIGN_OR_RETURN(const std::string line, client::Prepare(context, job, order, hosts));
   JM_ASSIGN_OR_RETURN(const OutputPlace place, PlaceOf(app, context, options, hosts));
   ExecOutput output(app, place, static_cast<int>(job.slice->hosts.size()), hosts.size());
@@ -157,7 +178,6 @@ Result<int> RunOn(App& app, const client::Context& context, const ExecOptions& o
     for (ssh::FanOutHost& host : hosts) host.pace = input.Join();
     input.Start();
   }
-  ssh::RaiseFileLimit();
   const client::StoppableRun run =
       client::RunUntilStopped(context, std::move(hosts), line, FanOutOf(options, order, output),
                               [&app](const std::string& signal, const std::vector<int>& which) {

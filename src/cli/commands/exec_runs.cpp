@@ -10,10 +10,10 @@
 #include "cli/commands/exec.hpp"
 #include "cli/exec_end.hpp"
 #include "cli/exit_code.hpp"
+#include "cli/file_limit.hpp"
 #include "cli/views/exec_runs.hpp"
 #include "jobman/client/times.hpp"
 #include "jobman/client/vouching.hpp"
-#include "jobman/ssh/host_shell.hpp"
 
 namespace jobman::cli {
 
@@ -99,7 +99,7 @@ Result<int> RunDetached(App& app, const client::Context& context, const ExecOpti
                         const core::Job& job, std::vector<ssh::FanOutHost> hosts) {
   client::Vouching vouching(context);
   vouching.CompleteAll(job, hosts);
-  ssh::RaiseFileLimit();
+  MakeRoomForHosts(app, hosts.size());
   const auto part = options.detach            ? Detach
                     : options.runs            ? ListRuns
                     : !options.follow.empty() ? FollowRun

@@ -7,12 +7,12 @@
 #include "cli/commands.hpp"
 #include "cli/copy_line.hpp"
 #include "cli/exit_code.hpp"
+#include "cli/file_limit.hpp"
 #include "cli/views/synced.hpp"
 #include "jobman/base/strings.hpp"
 #include "jobman/client/find_jobs.hpp"
 #include "jobman/client/run_on_hosts.hpp"
 #include "jobman/client/vouching.hpp"
-#include "jobman/ssh/file_limit.hpp"
 
 namespace jobman::cli {
 namespace {
@@ -69,7 +69,7 @@ Result<int> RunSync(App& app, const SyncOptions& options) {
   JM_ASSIGN_OR_RETURN(auto hosts, client::ChooseHosts(context.paths, job, options.hosts));
   client::Vouching vouching(context);
   vouching.CompleteAll(job, hosts);
-  ssh::RaiseFileLimit();
+  MakeRoomForHosts(app, hosts.size());
   const auto count = static_cast<int>(hosts.size());
   const auto began = SyncClock::now();
   auto synced = client::SyncToHosts(context, std::move(hosts), order, SyncLine(app, count));

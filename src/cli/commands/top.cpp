@@ -10,13 +10,13 @@
 #include "cli/awaited_hosts.hpp"
 #include "cli/commands.hpp"
 #include "cli/exit_code.hpp"
+#include "cli/file_limit.hpp"
 #include "cli/one_of.hpp"
 #include "cli/seconds.hpp"
 #include "cli/views/top.hpp"
 #include "jobman/client/find_jobs.hpp"
 #include "jobman/client/run_on_hosts.hpp"
 #include "jobman/client/vouching.hpp"
-#include "jobman/ssh/file_limit.hpp"
 
 namespace jobman::cli {
 namespace {
@@ -97,6 +97,7 @@ Result<int> LookOnce(App& app, const client::Context& context, const TopOptions&
                      const core::Job& job) {
   client::Vouching vouching(context);
   JM_ASSIGN_OR_RETURN(auto hosts, HostsOf(context, options, job, vouching));
+  MakeRoomForHosts(app, hosts.size());
   AwaitedHosts awaited(hosts.size());
   const auto wait_for = [&app, &awaited](const ssh::BusyHosts& busy) {
     if (app.mode() == OutputMode::kQuiet || !app.terminal().facts().err_tty) return;
@@ -169,6 +170,7 @@ Result<int> WatchJob(App& app, const client::Context& context, const TopOptions&
   while (true) {
     client::Vouching vouching(context);
     JM_ASSIGN_OR_RETURN(auto hosts, HostsOf(context, options, job, vouching));
+    JM_TRY(MakeRoomForAll("--watch", "look once", hosts.size()));
     TopPicture picture(app, options, job.id);
     const client::WatchEnd end =
         client::WatchHosts(context, job, std::move(hosts), std::chrono::seconds{options.every},
@@ -186,7 +188,6 @@ Result<int> RunTop(App& app, const TopOptions& options) {
   JM_ASSIGN_OR_RETURN(const core::JobId id,
                       context.Await(client::FindJob(context.stores.jobs, options.job)));
   JM_ASSIGN_OR_RETURN(core::Job job, context.Await(context.stores.jobs->Get(id)));
-  ssh::RaiseFileLimit();
   if (options.watch) return WatchJob(app, context, options, std::move(job));
   return LookOnce(app, context, options, job);
 }
