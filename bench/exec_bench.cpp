@@ -9,7 +9,7 @@
 //
 // All sessions are new: open ones end before each round. The client's CPU is counted (of jobman
 // that of the controller, too, while the command runs), never that of the hosts, which run on the
-// same processors. The pod of 1,024 takes a quarter of an hour on two cores.
+// same processors. The pod of 1,024 takes ten minutes on two cores.
 #include <fmt/format.h>
 #include <unistd.h>
 
