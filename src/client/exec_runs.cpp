@@ -62,7 +62,7 @@ base::Error WasEnded() {
 ssh::FanOutHost WithCall(const ssh::FanOutHost& host, const remote::Call& call) {
   ssh::FanOutHost one = host;
   one.command = call.command;
-  one.input = call.input;
+  if (!call.input.empty()) one.input = [text = call.input] { return text; };
   return one;
 }
 
@@ -167,8 +167,7 @@ base::Result<ssh::FanOutResult> ExecRuns::Begin(std::vector<ssh::FanOutHost> hos
     JM_ASSIGN_OR_RETURN(
         limits, remote::BeginCall(run, kExecRunsKept,
                                   core::ExecRunPrefix(core::OnHost(store_, job_, host.host))));
-    host.command = limits.command;
-    host.input = limits.input;
+    host = WithCall(host, limits);
     host.err = Keep(talk, host.host);
   }
   JM_ASSIGN_OR_RETURN(ssh::FanOutResult result, Call(std::move(hosts), limits, options));

@@ -30,7 +30,7 @@ Result<std::string> LineOnTerminal(const client::Context& context, const ExecOpt
                       client::PrepareOnTerminal(context, job, options.order, host.host));
   std::string said;
   one.front().command = call.put;
-  one.front().input = call.content;
+  one.front().input = [text = call.content] { return text; };
   one.front().out = [&said](std::string_view bytes) -> base::Status {
     if (said.size() < kLongestAnswer) said += bytes;
     return base::Ok();
