@@ -8,16 +8,17 @@
 #include <optional>
 #include <utility>
 
+#include "client/exec_follow.hpp"
 #include "client/interrupts.hpp"
 #include "jobman/base/env.hpp"
 #include "jobman/base/strings.hpp"
 #include "jobman/base/time.hpp"
-#include "jobman/base/waiters.hpp"
 #include "jobman/client/run_on_hosts.hpp"
 #include "jobman/client/times.hpp"
 #include "jobman/controller/command_environment.hpp"
 #include "jobman/core/run_id.hpp"
 #include "jobman/remote/direct_command.hpp"
+#include "jobman/ssh/file_limit.hpp"
 
 namespace jobman::client {
 namespace {
@@ -25,36 +26,6 @@ namespace {
 using remote::RunStatus;
 
 constexpr std::size_t kLongestName = 40;
-/// What the script says is short; the rest of a talkative shell is dropped.
-constexpr std::size_t kMostTalk = 64 * 1024;
-
-/// What the hosts say beside what goes to their sinks.
-using RunTalk = std::shared_ptr<std::map<int, std::string>>;
-
-ports::ByteSink Keep(const RunTalk& talk, int host) {
-  return [talk, host](std::string_view bytes) -> base::Status {
-    std::string& text = (*talk)[host];
-    text += bytes;
-    if (text.size() > kMostTalk) text.erase(0, text.size() - kMostTalk / 2);
-    return base::Ok();
-  };
-}
-
-base::Error NoSuchRun(const std::string& name) {
-  return {.code = base::Code::kNotFound,
-          .message = "the host has no detached run " + name,
-          .hint = "jobman exec JOB --runs lists them"};
-}
-
-/// How a run that has ended counts; an error for all others.
-base::Result<int> CodeOfRun(const base::Result<RunStatus>& status, const std::string& name) {
-  if (!status.ok()) return status.error();
-  if (status->kind == RunStatus::Kind::kExited) return status->exit_code;
-  if (status->kind == RunStatus::Kind::kAbsent) return NoSuchRun(name);
-  const std::string why = status->text.empty() ? "the host gave no status" : status->text;
-  return base::Error{.code = base::Code::kAborted, .message = "run " + name + ": " + why};
-}
-
 base::Error WasEnded() {
   return {.code = base::Code::kCancelled, .message = "interrupted"};
 }
@@ -70,16 +41,6 @@ ssh::FanOutHost WithCall(const ssh::FanOutHost& host, const remote::Call& call) 
 std::optional<std::string> SecretFromHere(const core::SecretRef& secret) {
   if (!secret.file.empty()) return controller::SecretInFile(secret.file);
   return base::GetEnv(secret.name);
-}
-
-base::Task<bool> RetryPause() {
-  co_await base::Sleep(kFollowRetry);
-  co_return true;
-}
-
-bool MayComeBack(const base::Error& error) {
-  return error.reason == base::Reason::kHostRefused || error.reason == base::Reason::kHostTimeout ||
-         error.reason == base::Reason::kHostHangs || error.reason == base::Reason::kConnectionBroke;
 }
 
 }  // namespace
@@ -168,7 +129,7 @@ base::Result<ssh::FanOutResult> ExecRuns::Begin(std::vector<ssh::FanOutHost> hos
         limits, remote::BeginCall(run, kExecRunsKept,
                                   core::ExecRunPrefix(core::OnHost(store_, job_, host.host))));
     host = WithCall(host, limits);
-    host.err = Keep(talk, host.host);
+    host.err = KeepTalk(talk, host.host);
   }
   JM_ASSIGN_OR_RETURN(ssh::FanOutResult result, Call(std::move(hosts), limits, options));
   for (ssh::HostOutcome& host : result.hosts) {
@@ -185,64 +146,18 @@ base::Result<ssh::FanOutResult> ExecRuns::Follow(
     std::function<void(int host, base::FileGap)> missing) {
   JM_TRY(CheckExecRunName(name));
   JM_ASSIGN_OR_RETURN(store_, context_.Await(context_.stores.jobs->StoreId()));
-  const base::Duration patience = options.patience.value_or(base::Duration{0});
-  std::map<int, std::int64_t> offsets;
-  std::map<int, base::Deadline> heard;
-  ssh::FanOutResult result;
-  std::map<int, std::size_t> rows;
-  for (const ssh::FanOutHost& host : hosts) {
-    rows[host.host] = result.hosts.size();
-    result.hosts.push_back({.host = host.host});
-    heard[host.host] = std::chrono::steady_clock::now();
-  }
-  while (!hosts.empty()) {
-    const RunTalk talk = std::make_shared<std::map<int, std::string>>();
-    std::vector<ssh::FanOutHost> now;
-    remote::Call limits;
-    for (const ssh::FanOutHost& host : hosts) {
-      const int number = host.host;
-      limits = remote::FollowCall(IdOn(number, name), offsets[number]);
-      now.push_back(WithCall(host, limits));
-      now.back().err = Keep(talk, number);
-      now.back().out = [&offsets, &heard, number,
-                        sink = host.out](std::string_view bytes) -> base::Status {
-        offsets[number] += std::ssize(bytes);
-        heard[number] = std::chrono::steady_clock::now();
-        return sink ? sink(bytes) : base::Ok();
-      };
-    }
-    JM_ASSIGN_OR_RETURN(ssh::FanOutResult round, Call(std::move(now), limits, options));
-    std::vector<ssh::FanOutHost> rest;
-    bool wait = false;
-    for (ssh::HostOutcome& host : round.hosts) {
-      const auto again = [&hosts, &rest, &host] {
-        for (const ssh::FanOutHost& one : hosts)
-          if (one.host == host.host) rest.push_back(one);
-      };
-      if (host.result.ok()) {
-        const auto status = remote::ParseStatus((*talk)[host.host]);
-        if (status.ok() && status->kind == RunStatus::Kind::kGap) {
-          if (missing) missing(host.host, status->gap);
-          offsets[host.host] = status->gap.end;
-          again();
-          continue;
-        }
-        host.result = CodeOfRun(status, name);
-      } else if (MayComeBack(host.result.error()) &&
-                 std::chrono::steady_clock::now() < heard[host.host] + patience) {
-        again();
-        wait = true;
-        continue;
-      }
-      result.hosts[rows[host.host]] = std::move(host);
-    }
-    hosts = std::move(rest);
-    if (!wait) continue;
-    Interrupts interrupts(*context_.loop);
-    const auto waited = context_.Await(UnlessInterrupted(&interrupts, RetryPause()));
-    if (!waited) return WasEnded();
-  }
-  return result;
+  RunToFollow run{.id_on = [this, name](int host) { return IdOn(host, name); },
+                  .name = name,
+                  .patience = options.patience.value_or(base::Duration{0}),
+                  .window = ssh::HostsAtOnce(options.window),
+                  .missing = std::move(missing)};
+  const auto shell = context_.open_shell(context_.loop->get_executor(), *context_.stores.host_keys);
+  Interrupts interrupts(*context_.loop);
+  auto ended = context_.Await(
+      UnlessInterrupted(&interrupts, FollowOnHosts(shell.get(), std::move(hosts), std::move(run))));
+  if (ended) return std::move(*ended);
+  SendFarewell(*context_.loop);
+  return WasEnded();
 }
 
 base::Result<ssh::FanOutResult> ExecRuns::Stop(std::vector<ssh::FanOutHost> hosts,
@@ -267,7 +182,7 @@ base::Result<ssh::FanOutResult> ExecRuns::Stop(std::vector<ssh::FanOutHost> host
     }
     limits = remote::StopCall(IdOn(hosts[row].host, name), job_.spec.command.grace);
     having.push_back(WithCall(hosts[row], limits));
-    having.back().out = Keep(talk, hosts[row].host);
+    having.back().out = KeepTalk(talk, hosts[row].host);
     having.back().err = {};
   }
   if (having.empty()) return result;
@@ -289,7 +204,7 @@ base::Result<std::vector<ExecRunHost>> ExecRuns::List(std::vector<ssh::FanOutHos
   for (ssh::FanOutHost& host : hosts) {
     limits = remote::AgesCall(core::ExecRunPrefix(core::OnHost(store_, job_, host.host)));
     host = WithCall(host, limits);
-    host.out = Keep(talk, host.host);
+    host.out = KeepTalk(talk, host.host);
     host.err = {};
   }
   JM_ASSIGN_OR_RETURN(ssh::FanOutResult result, Call(std::move(hosts), limits, options));
