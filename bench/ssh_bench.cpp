@@ -15,6 +15,7 @@
 
 #include "jobman/base/strings.hpp"
 #include "jobman/ssh/fan_out.hpp"
+#include "jobman/ssh/file_limit.hpp"
 #include "jobman/ssh/host_shell.hpp"
 #include "jobman/ssh/openssh.hpp"
 #include "tests/support/memory_host_keys.hpp"

@@ -58,9 +58,9 @@ TEST(ExecEnd, AnInterruptSaysWhereTheCommandMayGoOn) {
   EXPECT_EQ(all.code, Code::kCancelled);
   EXPECT_EQ(all.message, "interrupted: the command has ended on hosts 0-1");
   EXPECT_EQ(all.hint, "");
-  const base::Error some =
-      InterruptedEnd({42}, {.hosts = {Numbered(0, Exited(143), true), Numbered(2, kRefused, false),
-                                      Numbered(3, kRefused, true)}});
+  const base::Error some = InterruptedEnd(
+      {42}, {.hosts = {Numbered(0, Exited(143), true), Numbered(2, kRefusedHost, false),
+                       Numbered(3, kRefusedHost, true)}});
   EXPECT_EQ(
       some.message,
       "interrupted: the command has ended on host 0; it did not begin on host 2; it may go on "

@@ -88,16 +88,16 @@ TEST_F(HostShellTest, WithoutAnIdleConnectionTheLimitIsNamed) {
   const ports::RemoteCommand waits{.command = "echo up; sleep 60"};
   const ports::RemoteCommand other{.command = "true"};
   base::CancelScope scope;
-  int running = 2;
-  const auto end = [&running](bool /*cancelled*/) { --running; };
+  int left = 2;
+  const auto end = [&left](bool /*cancelled*/) { --left; };
   base::Spawn(loop.get_executor(), scope, RunInto(&narrow, NumberedTarget(sshd, 0), waits, busy),
               end);
   ASSERT_TRUE(TurnUntil([&] { return busy->out == "up\n"; }));
   base::Spawn(loop.get_executor(), scope, RunInto(&narrow, NumberedTarget(sshd, 1), other, late),
               end);
-  ASSERT_TRUE(TurnUntil([&] { return running == 1; }));
+  ASSERT_TRUE(TurnUntil([&] { return left == 1; }));
   scope.Cancel();
-  EXPECT_TRUE(TurnUntil([&] { return running == 0; }));
+  EXPECT_TRUE(TurnUntil([&] { return left == 0; }));
   ASSERT_FALSE(late->result.ok());
   EXPECT_EQ(late->result.error().code, base::Code::kResourceExhausted);
   EXPECT_TRUE(base::Contains(late->result.error().message, "limit of open files"));
