@@ -169,7 +169,9 @@ TEST_F(Scale, AFullDiskFailsItsHostOnly) {
     const int host = static_cast<int>(base::GetInt(row, "host"));
     const bool is_full = std::find(full.begin(), full.end(), host) != full.end();
     EXPECT_EQ(base::GetInt(row, "exit_code"), is_full ? 1 : 0) << row;
-    if (is_full) EXPECT_THAT(base::GetString(row, "output"), HasSubstr("No space left on device"));
+    if (is_full) {
+      EXPECT_THAT(base::GetString(row, "output"), HasSubstr("No space left on device"));
+    }
   }
 }
 
