@@ -35,7 +35,9 @@ class FollowedShell final : public ports::HostShell {
     while (looks.empty()) co_await base::Sleep(std::chrono::milliseconds{5});
     const HostCall look = looks.front();
     looks.pop_front();
-    JM_CO_TRY(out(look.log));
+    if (out) {
+      JM_CO_TRY(out(look.log));
+    }
     if (err) {
       JM_CO_TRY(err(look.says));
     }

@@ -44,6 +44,7 @@ class InterruptingShell final : public ports::HostShell {
       co_await base::Sleep(std::chrono::milliseconds{10});
       if (command.signals->sent().size() <= seen) continue;
       seen = command.signals->sent().size();
+      if (seen > outlives) break;
       co_await base::Sleep(2 * kSameInterrupt);
       ::raise(SIGINT);
     }

@@ -111,11 +111,13 @@ class SharedShellTest : public testing::Test {
   }
   bool Until(const std::function<bool()>& is_so) {
     const auto end = std::chrono::steady_clock::now() + std::chrono::minutes{1};
-    while (!is_so() && std::chrono::steady_clock::now() < end) {
+    bool is = is_so();
+    while (!is && std::chrono::steady_clock::now() < end) {
       loop_.restart();
       loop_.run_one_for(std::chrono::milliseconds{10});
+      is = is_so();
     }
-    return is_so();
+    return is;
   }
   void Settle() {
     loop_.restart();

@@ -504,7 +504,9 @@ TEST_F(HostShellTest, ASignalReachesTheWholeGroupOfTheCommand) {
   WaitForAll();
   ASSERT_TRUE(ran->result.ok()) << ran->result.error().ToString();
   EXPECT_EQ(*ran->result, 128 + SIGTERM);
-  EXPECT_EQ(Run(sshd.Target(), "kill -0 " + child + " 2>/dev/null || echo gone").out, "gone\n");
+  const Ran gone = Run(sshd.Target(), "for i in $(seq 100); do kill -0 " + child +
+                                          " 2>/dev/null || { echo gone; exit; }; sleep 0.02; done");
+  EXPECT_EQ(gone.out, "gone\n");
 }
 
 TEST_F(HostShellTest, WhatACommandLeavesBehindDoesNotHoldUpTheCall) {
