@@ -2,10 +2,9 @@
 // the same run: a pattern whose last line is near the end, one that only the first line has, and
 // one that no line has.
 //
-// usage: logs_bench [HOSTS [MEGABYTES [ROUNDS]]]      1024 hosts, 1 MB each, 5 rounds by default
-//        logs_bench follow [HOSTS [SECONDS]]          1024 hosts with ten lines a second, 20
-//        seconds logs_bench host [SECONDS]                    what following costs a host, of 30
-//        seconds
+// usage: logs_bench [HOSTS [MEGABYTES [ROUNDS]]]  1024 hosts, 1 MB each, 5 rounds by default
+//        logs_bench follow [HOSTS [SECONDS]]      1024 hosts with ten lines a second, for 20 s
+//        logs_bench host [SECONDS]                what following costs a host, for 30 s
 //
 // The answers are compared before the first round: then the files are in memory, where that is
 // large enough, and all ways find them there.

@@ -108,6 +108,15 @@ std::int64_t CheckLines(const base::Path& output, const Writer& written) {
   return count;
 }
 
+/// Ends a program also where a check fails.
+struct EndsWithScope {
+  explicit EndsWithScope(pid_t program) : pid(program) {}
+  ~EndsWithScope() { Stop(pid); }
+  EndsWithScope(const EndsWithScope&) = delete;
+  EndsWithScope& operator=(const EndsWithScope&) = delete;
+  pid_t pid;
+};
+
 }  // namespace
 
 void FollowGrowingLogs(int hosts, int seconds) {
@@ -117,7 +126,8 @@ void FollowGrowingLogs(int hosts, int seconds) {
   Writer writer(paths, hosts);
   writer.Write();
   const base::Path output = place.home() / "followed";
-  const pid_t jobman = Start(place.Jobman({"logs", "-f", "1"}), output);
+  const EndsWithScope follower(Start(place.Jobman({"logs", "-f", "1"}), output));
+  const pid_t jobman = follower.pid;
   const auto has_all = [&] {
     return CheckLines(output, writer) == std::int64_t{writer.lines()} * writer.hosts();
   };
@@ -131,7 +141,6 @@ void FollowGrowingLogs(int hosts, int seconds) {
   const double late =
       std::chrono::duration<double, std::milli>(Clock::now() - began).count() - wall;
   const double peak = PeakMbOf(jobman);
-  Stop(jobman);
   fmt::print(
       "logs -f of {} hosts with {} lines/s each, for {:.0f} s: {:.2f} of a core (target 0.5), ",
       hosts, kLinesPerSecond, wall / 1000, cpu / wall);

@@ -14,11 +14,11 @@
 #include <system_error>
 
 #include "client/copy_parts.hpp"
-#include "client/forwarded_job.hpp"
 #include "client/interrupts.hpp"
 #include "jobman/base/strings.hpp"
 #include "jobman/base/waiters.hpp"
 #include "jobman/client/host_target.hpp"
+#include "jobman/client/job_hosts.hpp"
 #include "jobman/client/times.hpp"
 #include "jobman/client/vouching.hpp"
 #include "jobman/remote/host_script.hpp"

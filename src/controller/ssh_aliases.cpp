@@ -22,6 +22,18 @@ std::optional<std::string> PinnedIn(const std::map<std::string, std::string>& ke
   return found == keys.end() ? std::nullopt : std::optional(found->second);
 }
 
+/// A record that others may read, or that is gone, is passed over; a store that fails is not.
+bool CannotBeUsed(const base::Error& error) {
+  return error.code == base::Code::kNotFound || error.code == base::Code::kDataLoss ||
+         error.reason == base::Reason::kNewerStore;
+}
+
+/// What is there already stays untouched: editors watch these files, and each write is synced.
+base::Status WriteIfOther(const base::Path& file, const std::string& text) {
+  const auto there = base::ReadFile(file);
+  return there.ok() && *there == text ? base::Ok() : base::WriteFileAtomic(file, text);
+}
+
 bool IsOnDisk(const std::string& path) {
   std::error_code ignored;
   return std::filesystem::exists(path, ignored);
@@ -86,7 +98,11 @@ base::Task<base::Result<std::vector<core::Job>>> JobsWithHosts(ports::JobStore* 
   for (const ports::JobSummary& row : rows) {
     if (row.host0.empty() || but.contains(row.id)) continue;
     auto job = co_await jobs->Get(row.id);
-    if (job.ok()) found.push_back(*std::move(job));
+    if (job.ok()) {
+      found.push_back(*std::move(job));
+    } else if (!CannotBeUsed(job.error())) {
+      co_return std::move(job).error();
+    }
     co_await base::Yield();
   }
   std::sort(found.begin(), found.end(),
@@ -106,8 +122,8 @@ core::SshConfig SshConfigOf(const base::StatePaths& paths, std::vector<core::Ssh
 
 base::Status WriteSshConfig(const base::StatePaths& paths, const core::SshConfig& config) {
   // First: no name is there before its key.
-  JM_TRY(base::WriteFileAtomic(paths.SshKnownHosts(), config.known_hosts));
-  JM_TRY(base::WriteFileAtomic(paths.SshConfig(), config.config));
+  JM_TRY(WriteIfOther(paths.SshKnownHosts(), config.known_hosts));
+  JM_TRY(WriteIfOther(paths.SshConfig(), config.config));
   return ForgetSeen(paths.SshSeenHosts(), config.unknown);
 }
 

@@ -24,6 +24,12 @@ void KeepWhatIsKnown(const core::SshJob& before, core::SshJob& now) {
   }
 }
 
+bool SameNodes(const core::Job& one, const core::Job& other) {
+  const auto uid_of = [](const core::SliceNode& node) { return node.uid; };
+  return one.slice && other.slice &&
+         std::ranges::equal(one.slice->nodes, other.slice->nodes, {}, uid_of, uid_of);
+}
+
 bool LacksKeys(const core::SshJob& job) {
   return std::any_of(job.hosts.begin(), job.hosts.end(),
                      [](const core::SshHost& host) { return !host.key; });
@@ -76,18 +82,34 @@ void SshConfigKeeper::Changed() {
   wake_.cancel();
 }
 
+/// Of machines that are gone no name is kept.
+void SshConfigKeeper::ForgetNames(const EntryPtr& entry) {
+  if (!entry || !entry->names_vms) return;
+  for (const core::SliceNode& node : entry->names_vms->slice->nodes) vms_.Forget(node.uid);
+}
+
+void SshConfigKeeper::Drop(core::JobId id) {
+  const auto known = jobs_.find(id);
+  if (known == jobs_.end()) return;
+  ForgetNames(known->second);
+  jobs_.erase(known);
+  Changed();
+}
+
 void SshConfigKeeper::Take(const core::Job& job) {
   if (!options_.ssh_config) return;
   if (!held_read_) heard_of_.insert(job.id);
   auto made = SshJobOf(job, ports_.ssh_port(job.spec.cloud));
   if (!made) {
-    if (jobs_.erase(job.id) > 0) Changed();
+    Drop(job.id);
     return;
   }
   EntryPtr& known = jobs_[job.id];
   if (known) KeepWhatIsKnown(*known->hosts, *made);
   const std::string state(core::StateName(job.state));
   if (known && known->state == state && *known->hosts == *made) return;
+  const bool moved = known && known->names_vms && !SameNodes(*known->names_vms, job);
+  if (moved) ForgetNames(known);
   known = std::make_shared<Entry>();
   if (core::NamesVm(made->proxy_command)) known->names_vms = std::make_shared<core::Job>(job);
   known->hosts = std::make_shared<core::SshJob>(*std::move(made));
@@ -97,7 +119,7 @@ void SshConfigKeeper::Take(const core::Job& job) {
 
 void SshConfigKeeper::Forget(core::JobId id) {
   if (!held_read_) heard_of_.insert(id);
-  if (jobs_.erase(id) > 0) Changed();
+  Drop(id);
 }
 
 base::Task<void> SshConfigKeeper::Loop(SshConfigKeeper* self) {
@@ -109,8 +131,13 @@ base::Task<void> SshConfigKeeper::Loop(SshConfigKeeper* self) {
     self->incomplete_ = false;
     const auto read = co_await self->ReadHeld();
     if (!read.ok()) self->incomplete_ = true;  // nothing is taken away before that is known
-    if (read.ok()) co_await self->FindKeys();
-    if (read.ok()) co_await self->Write();
+    if (read.ok()) {
+      co_await self->FindKeys();
+      co_await self->Write();
+      // The cloud of one job, which may not answer, holds nobody else up.
+      const bool found = co_await self->FindAllNames();
+      if (found) co_await self->Write();
+    }
     self->working_ = false;
   }
 }
@@ -145,22 +172,36 @@ base::Task<void> SshConfigKeeper::FindKeys() {
   const auto jobs = jobs_;  // they may change during a wait
   for (const auto& [id, entry] : jobs) {
     const bool all = !std::exchange(entry->read, true);
-    if (!all && !LacksKeys(*entry->hosts) && !entry->names_vms) continue;
+    if (!all && !LacksKeys(*entry->hosts)) continue;
     const auto found = co_await FindPinnedKeys(ports_.stores.host_keys, entry->hosts, all);
     if (!found.ok()) entry->read = false;
-    if (entry->names_vms) co_await FindNames(entry);
     incomplete_ = incomplete_ || !found.ok() || LacksKeys(*entry->hosts);
   }
 }
 
-base::Task<void> SshConfigKeeper::FindNames(EntryPtr entry) {
+/// Whether it found any.
+base::Task<bool> SshConfigKeeper::FindAllNames() {
+  const auto jobs = jobs_;
+  bool any = false;
+  for (const auto& [id, entry] : jobs) {
+    if (!entry->names_vms) continue;
+    const bool some = co_await FindNames(entry);
+    any = any || some;
+  }
+  co_return any;
+}
+
+base::Task<bool> SshConfigKeeper::FindNames(EntryPtr entry) {
+  bool any = false;
   for (core::SshHost& host : entry->hosts->hosts) {
     if (!host.vm_name.empty()) continue;
     const core::HostPosition position = core::PositionOf(*entry->names_vms->slice, host.number);
     std::string name = co_await vms_.Of(entry->names_vms, position);
     incomplete_ = incomplete_ || name.empty();
+    any = any || !name.empty();
     host.vm_name = std::move(name);
   }
+  co_return any;
 }
 
 base::Task<void> SshConfigKeeper::Write() {

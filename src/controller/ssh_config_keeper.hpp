@@ -47,7 +47,11 @@ class SshConfigKeeper {
   base::Task<base::Status> ReadHeld();
   base::Task<void> WaitForChange();
   base::Task<void> FindKeys();
-  base::Task<void> FindNames(EntryPtr entry);
+  /// Names of VMs; whether there are new ones.
+  base::Task<bool> FindAllNames();
+  base::Task<bool> FindNames(EntryPtr entry);
+  void ForgetNames(const EntryPtr& entry);
+  void Drop(core::JobId id);
   base::Task<void> Write();
   void Changed();
 

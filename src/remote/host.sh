@@ -58,6 +58,7 @@ jm_chips_wait_cs=1500 # beyond the grace, for holders that keep coming back; lon
 jm_exit_looks=5       # at a holder that is exiting: it still has its files, but no environment
 jm_beat_cs=1000       # between signs of life of a call that follows a run
 jm_first_nap_s=0.05   # a process that obeys has usually ended by then
+jm_piece=67108864     # bytes of a log sent before notices, gaps and the disk are looked at again
 jm_nap_s=0.1          # between looks at slow processes, and at a log that grows
 jm_last_nap_s=0.4     # between looks at a log that grows steadily; at whether a silent run has ended
 jm_steady=20          # looks in a row that found more of the log: it grows steadily
@@ -386,7 +387,7 @@ jm_tell_gap() {
 }
 
 # Opens the log as file 3, at byte jm_sent. All who read from there share the place, which /proc tells:
-# so `cat` sends what there is, and it is known how much that was. jm_open: "yes" if this works here.
+# so `dd` sends what there is, and it is known how much that was. jm_open: "yes" if this works here.
 jm_open_log() {
   [ -r "$jm_dir/log" ] && command exec 3<"$jm_dir/log" || return 0
   jm_open=no
@@ -399,19 +400,23 @@ jm_read_place() {
   read -r jm_rest jm_place 2>/dev/null <"/proc/$$/fdinfo/3" && [ -n "$jm_place" ]
 }
 
-# Sends what the log has beyond byte jm_sent; fails if that is nothing. Looks for a gap before and after.
+# Sends what the log has beyond byte jm_sent, jm_piece bytes at most: a log may grow as fast as it is
+# sent, and notices, gaps and the disk are to be looked at meanwhile. Fails if that is nothing.
+# jm_more: "yes" if the next look is to come at once.
 jm_send_more() {
   [ -n "$jm_open" ] || jm_open_log
   jm_from=$jm_sent
   jm_tell_gap "$jm_from"
   if [ "$jm_open" = yes ] && [ "$jm_gap" -le "$jm_sent" ]; then
-    cat <&3 2>/dev/null || exit 1
+    dd bs=65536 count=$((jm_piece / 65536)) <&3 2>/dev/null || exit 1
     jm_read_place || exit 1
     jm_sent=$jm_place
   else
     jm_send_part
   fi
   [ "$jm_sent" -gt "$jm_from" ] || return
+  jm_more=no
+  [ $((jm_sent - jm_from)) -lt "$jm_piece" ] || jm_more=yes
   jm_tell_gap "$jm_from"
   jm_free_sent
   return 0
@@ -483,7 +488,7 @@ jm_follow() {
     [ ! -e "$jm_dir/login" ] || [ "$jm_status" != running ] || jm_bound_login
     if jm_send_more; then
       jm_wakes=0 jm_grown=$((jm_grown + 1))
-      [ "$jm_status" = running ] || continue
+      if [ "$jm_status" != running ] || [ "$jm_more" = yes ]; then continue; fi
       if [ "$jm_waits" = yes ]; then jm_pause=$jm_last_nap_s; else jm_pause=$jm_first_nap_s; fi
       if [ "$jm_grown" -lt $jm_steady ]; then jm_nap $jm_nap_s; else jm_nap $jm_last_nap_s; fi
     elif [ "$jm_status" != running ]; then

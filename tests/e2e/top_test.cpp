@@ -3,6 +3,9 @@
 #include <gtest/gtest.h>
 #include <signal.h>
 
+#include <chrono>
+#include <thread>
+
 #include "jobman/base/json.hpp"
 #include "jobman/base/strings.hpp"
 #include "tests/e2e/place.hpp"
@@ -94,6 +97,34 @@ TEST_F(TopOnHosts, AWatchGoesOnWhenAHostGoesAndComesBack) {
   EXPECT_TRUE(place_.Until("the hosts to be left alone", [&] {
     return base::Contains(Exec("0", "pgrep -f '[j]obman-top' || echo none").out, "none");
   }));
+}
+
+TEST(TopOfARun, AWatchWaitsForOtherHosts) {
+  Place place;
+  place.StartSim({"--delays", "0"});
+  place.StartController({"--poll", "1"});
+  const std::string file = place.JobFile("moves", 1, "sleep 600", "retries: {backoff: 500ms}\n");
+  ASSERT_EQ(place.Jobman({"create", file}).code, 0);
+  ASSERT_TRUE(place.Reaches("moves", "RUNNING"));
+  const auto log = [&] { return base::ReadFile(place.home() / "controller.log").value_or(""); };
+  const pid_t watch = place.Start({"top", "moves", "--watch", "--every", "1s", "--json"});
+  const std::string here = "{\"host\":0,\"error\":null";
+  ASSERT_TRUE(place.Until("host 0 to be shown", [&] { return base::Contains(log(), here); }));
+  ASSERT_EQ(place.Sim({"set", "stock.us-central2-b/v4=0"}).code, 0);
+  ASSERT_EQ(place.Jobman({"requeue", "moves"}).code, 0);
+  ASSERT_TRUE(place.Until("the job to lose its hosts", [&] {
+    return base::Contains(place.Jobman({"top", "moves"}).All(), "has no hosts");
+  }));
+  // Longer than a watch goes without looking at the job.
+  std::this_thread::sleep_for(std::chrono::seconds{7});
+  const std::size_t before = log().size();
+  ASSERT_EQ(place.Sim({"set", "stock.us-central2-b/v4=100"}).code, 0);
+  ASSERT_TRUE(place.Until("the new host 0 to be shown", [&] {
+    return log().find(here, before) != std::string::npos;
+  })) << log();
+  ::kill(watch, SIGINT);
+  EXPECT_EQ(place.EndOf(watch), 130);
+  EXPECT_EQ(place.Jobman({"delete", "moves", "--wait"}).code, 0);
 }
 
 TEST_F(TopOnHosts, OnATerminalTheTableIsPaintedAgainUntilCtrlC) {

@@ -15,6 +15,7 @@
 #include "cli/seconds.hpp"
 #include "cli/views/top.hpp"
 #include "jobman/client/find_jobs.hpp"
+#include "jobman/client/job_hosts.hpp"
 #include "jobman/client/run_on_hosts.hpp"
 #include "jobman/client/vouching.hpp"
 
@@ -25,6 +26,9 @@ using base::Result;
 using client::TopHost;
 using client::TopOrder;
 using Instant = std::chrono::steady_clock::time_point;
+
+/// How often a watch whose job has no hosts looks for new ones.
+constexpr base::Duration kLookForHosts = std::chrono::seconds{1};
 
 struct TopOptions {
   std::string job = {};
@@ -165,6 +169,18 @@ class TopPicture {
   Instant next_ = {};  ///< when the next table may be printed
 };
 
+/// Until the job has hosts again, as after a preemption, or is over; false if interrupted.
+Result<bool> WaitForHosts(App& app, const client::Context& context, core::Job* job) {
+  bool go_on = true;
+  while (go_on && !client::HasHosts(*job) && !client::WhyOver(*job)) {
+    app.terminal().SetStatus(client::WaitsFor(*job));
+    go_on = context.pause(kLookForHosts);
+    JM_ASSIGN_OR_RETURN(*job, context.Await(context.stores.jobs->Get(job->id)));
+  }
+  app.terminal().SetStatus({});
+  return go_on;
+}
+
 Result<int> WatchJob(App& app, const client::Context& context, const TopOptions& options,
                      core::Job job) {
   while (true) {
@@ -180,6 +196,8 @@ Result<int> WatchJob(App& app, const client::Context& context, const TopOptions&
     for (const std::string& line : context.Await(vouching.FirstUses())) app.Say(line);
     if (end != client::WatchEnd::kMoved) return app.EndOfWait();
     JM_ASSIGN_OR_RETURN(job, context.Await(context.stores.jobs->Get(job.id)));
+    JM_ASSIGN_OR_RETURN(const bool go_on, WaitForHosts(app, context, &job));
+    if (!go_on) return app.EndOfWait();
   }
 }
 

@@ -20,13 +20,10 @@ using Hosts = std::vector<const TopHost*>;
 constexpr std::size_t kMostCauses = 4;
 constexpr std::size_t kLongestRanges = 48;
 
-/// "host 3", "hosts 0-3,7", "120 hosts (0,2,4,...)".
-std::string HostsText(std::vector<int> hosts) {
+/// "host 3", "hosts 0-3,7"; many are cut short.
+std::string HostsNamed(std::vector<int> hosts) {
   std::sort(hosts.begin(), hosts.end());
-  const std::string ranges = base::FormatRanges(hosts);
-  if (hosts.size() == 1) return "host " + ranges;
-  if (ranges.size() <= kLongestRanges) return "hosts " + ranges;
-  return fmt::format("{} hosts ({})", hosts.size(), base::Shorten(ranges, kLongestRanges));
+  return (hosts.size() == 1 ? "host " : "hosts ") + base::ShortRanges(hosts, kLongestRanges);
 }
 
 std::string OneLine(std::string_view text, ui::Tone tone, const ui::Style& style) {
@@ -48,7 +45,7 @@ std::vector<std::string> TroubleLines(const Top& view, const ui::Style& style) {
   std::size_t left = 0;
   for (const auto& [cause, hosts] : causes) {
     if (lines.size() < kMostCauses || view.height == 0)
-      lines.push_back(OneLine(HostsText(hosts) + ": " + cause, ui::Tone::kBad, style));
+      lines.push_back(OneLine(HostsNamed(hosts) + ": " + cause, ui::Tone::kBad, style));
     else
       left += hosts.size();
   }
@@ -57,7 +54,7 @@ std::vector<std::string> TroubleLines(const Top& view, const ui::Style& style) {
                                         base::Plural(static_cast<std::int64_t>(left), "host")),
                             ui::Tone::kBad, style));
   if (!awaited.empty())
-    lines.push_back(OneLine("waiting for " + HostsText(awaited), ui::Tone::kBusy, style));
+    lines.push_back(OneLine("waiting for " + HostsNamed(awaited), ui::Tone::kBusy, style));
   return lines;
 }
 
@@ -85,13 +82,13 @@ std::vector<std::string> NotesBelow(const Hosts& hosts, const ui::Style& style) 
   const auto silent =
       NumbersIf(hosts, [](const HostLook& look) { return look.tpu_info == Info::kSilent; });
   if (!blind.empty())
-    add("chips that other users hold are not seen without sudo: " + HostsText(blind));
+    add("chips that other users hold are not seen without sudo: " + HostsNamed(blind));
   if (!without.empty() && without.size() == with_chips.size())
     add("no duty cycle: tpu-info is not on the hosts (pip install tpu-info)");
   else if (!without.empty())
-    add("no duty cycle: tpu-info is not on " + HostsText(without));
+    add("no duty cycle: tpu-info is not on " + HostsNamed(without));
   if (!silent.empty())
-    add("no duty cycle: tpu-info names no program that uses the TPU on " + HostsText(silent));
+    add("no duty cycle: tpu-info names no program that uses the TPU on " + HostsNamed(silent));
   return lines;
 }
 

@@ -50,7 +50,9 @@ std::string FullDiskScript() {
   return fmt::format(R"(#!/bin/sh
 # full LOGIN: runs LOGIN with a home folder on a full disk. With more words: within the namespaces.
 [ $# -gt 1 ] || exec {0} "$0" "$1" inside
+new=
 die() {{
+  [ -z "$new" ] || {{ umount "$new"; rmdir "$new"; }} 2>/dev/null
   echo "jobman-sim: no full disk: $1" >&2
   exit 1
 }}
@@ -58,7 +60,9 @@ size=$(du -sk "$HOME" | cut -f1)
 [ "$size" -le 262144 ] || die "the home has $size KiB, of which 262144 can be copied"
 new=$(mktemp -d "$TMPDIR/full.XXXXXX") || die "no folder for it"
 mount -t tmpfs -o "size=$((size + 1024))k,mode=0700" none "$new" || die "no tmpfs"
-cp -R --preserve=mode,timestamps,links "$HOME/." "$new/" || die "the home cannot be copied"
+# A file of a running job may vanish meanwhile.
+cp -R --preserve=mode,timestamps,links "$HOME/." "$new/" 2>/dev/null
+ls -A "$new" | grep -q . || die "the home cannot be copied"
 most=$(((size + 2048) * 1024)) # more than fits
 head -c "$most" /dev/zero >"$new/.other-users-files" 2>/dev/null
 mount --bind "$new" "$HOME" || die "it cannot take the place of the home"

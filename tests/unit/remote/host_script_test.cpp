@@ -162,6 +162,14 @@ TEST_P(HostScriptTest, GivesTheDiskOfWhatWasSentBack) {
   EXPECT_EQ(host.Do(FollowCall("r", 19'000'000)).out, sent.substr(19'000'000));
 }
 
+TEST_P(HostScriptTest, ALongLogIsSentInPieces) {
+  SetLimit("jm_piece", 131'072);
+  const Ended ended =
+      host.Run({.run_id = "r", .script = "head -c 1000000 /dev/urandom | tee ~/sent"});
+  EXPECT_EQ(base::Sha256Hex(ended.out), base::Sha256Hex(Slurp(host.home() / "sent")));
+  EXPECT_EQ(host.Do(FollowCall("r", 0)).out, ended.out);
+}
+
 // Nobody follows the run until it has written ten times what its log may take.
 TEST_P(HostScriptTest, ALogThatNobodyFetchesLosesItsMiddle) {
   if (!HasHoles()) GTEST_SKIP() << "no fallocate for this file system";

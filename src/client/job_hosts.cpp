@@ -1,4 +1,4 @@
-#include "client/forwarded_job.hpp"
+#include "jobman/client/job_hosts.hpp"
 
 #include <fmt/format.h>
 
