@@ -148,13 +148,17 @@ TEST_F(Unplugged, ProvisioningASliceThatBecomesReadyMeanwhile) {
 }
 
 TEST_F(Unplugged, SetupGoesOn) {
-  Create("echo done", std::string("setup: [{name: wait, run: '") + kUntilGo + "'}]\n");
-  ASSERT_TRUE(place_.Reaches("job", "SETUP"));
+  Create("echo done", std::string("setup: [{name: wait, run: 'echo up; ") + kUntilGo + "'}]\n");
+  // Then the hosts' keys have been fetched.
+  for (const int host : {0, 1}) {
+    ASSERT_TRUE(place_.Until("the step to be up",
+                             [&] { return place_.Log(1, 1, "setup-0-wait", host) == "up\n"; }));
+  }
   cable_->PullOut();
   SitOut("SETUP");
   Go();
   GoesOn(1);
-  EXPECT_EQ(place_.Log(1, 1, "setup-0-wait", 1), "gone\n");
+  EXPECT_EQ(place_.Log(1, 1, "setup-0-wait", 1), "up\ngone\n");
 }
 
 TEST_F(Unplugged, RunningGoesOnAndEndsWithoutTheApi) {
