@@ -32,7 +32,6 @@ struct OldEntry {
   std::vector<std::string> sessions = {};    ///< of tmux: while there is one, the old tool runs it
   std::int64_t process = 0;                  ///< that runs it; 0: unknown
   std::string node = {};                     ///< of its slice; empty: tpu.name of its job file
-  friend bool operator==(const OldEntry&, const OldEntry&) = default;
 };
 
 /// A submitted task of `refactor`.
