@@ -2,9 +2,7 @@
 
 #include <fmt/format.h>
 
-#include <map>
-#include <vector>
-
+#include "cli/views/host_failures.hpp"
 #include "cli/wrapping.hpp"
 #include "jobman/base/strings.hpp"
 
@@ -18,9 +16,7 @@ constexpr std::int64_t kWorthASize = 1'000'000;
 std::string RenderText(const CopyResult& view, const ui::Style& style) {
   std::string text;
   for (const std::string& note : view.copied.notes) text += note + "\n";
-  // Hosts with the same error share a line.
-  std::vector<std::pair<std::string, std::vector<int>>> failures;
-  std::map<std::string, std::size_t> place;
+  HostFailures failures;
   std::int64_t good = 0;
   std::int64_t resumed = 0;
   bool partly = false;
@@ -31,17 +27,9 @@ std::string RenderText(const CopyResult& view, const ui::Style& style) {
       continue;
     }
     partly = partly || row.partly;
-    std::string what = row.error->ToString();
-    if (!row.error->hint.empty()) what += "\n  " + row.error->hint;
-    const auto [known, added] = place.emplace(what, failures.size());
-    if (added) failures.push_back({what, {}});
-    failures[known->second].second.push_back(row.host);
+    failures.Add(row.host, *row.error);
   }
-  for (const auto& [what, hosts] : failures) {
-    text += fmt::format("{} {}: {}\n", hosts.size() == 1 ? "host" : "hosts",
-                        base::FormatRanges(hosts), what);
-  }
-  text = WrapMessage(text, style.width);
+  text = WrapMessage(text + failures.Text(), style.width);
   if (good == 0) return text + (partly ? "" : "nothing was copied\n");
   // Those of an archive, which is larger than small files are.
   const std::string size =

@@ -3,9 +3,9 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <map>
 #include <vector>
 
+#include "cli/views/host_failures.hpp"
 #include "cli/wrapping.hpp"
 #include "jobman/base/clean.hpp"
 #include "jobman/base/strings.hpp"
@@ -16,21 +16,12 @@ namespace {
 
 using SyncRow = client::Synced::Host;
 
-/// A line for each error, with the hosts that share it.
 std::string SyncFailures(const std::vector<SyncRow>& rows) {
-  std::map<std::string, std::vector<int>> failures;
+  HostFailures failures;
   for (const SyncRow& row : rows) {
-    if (!row.error) continue;
-    std::string what = row.error->ToString();
-    if (!row.error->hint.empty()) what += "\n  " + row.error->hint;
-    failures[what].push_back(row.host);
+    if (row.error) failures.Add(row.host, *row.error);
   }
-  std::string text;
-  for (const auto& [what, hosts] : failures) {
-    text += fmt::format("{} {}: {}\n", hosts.size() == 1 ? "host" : "hosts",
-                        base::FormatRanges(hosts), what);
-  }
-  return text;
+  return failures.Text();
 }
 
 /// What was done to the hosts that something was done to.

@@ -4,10 +4,12 @@
 
 #include "cli/slice_price.hpp"
 #include "cli/views/controller_status.hpp"
+#include "cli/views/copied.hpp"
 #include "cli/views/copying.hpp"
 #include "cli/views/created.hpp"
 #include "cli/views/job_detail.hpp"
 #include "cli/views/job_end.hpp"
+#include "cli/views/synced.hpp"
 #include "cli/views/wished.hpp"
 #include "cli/views/words.hpp"
 #include "jobman/base/strings.hpp"
@@ -248,6 +250,22 @@ TEST(ControllerStatusView, NamesWhatKeepsAnyControllerFromWorking) {
             "no controller can work: the disk of /home is full\n  free some space\n");
   EXPECT_EQ(ToJson(view).dump(),
             R"({"running":false,"log":"/home/log","error":"the disk of /home is full"})");
+}
+
+TEST(HostFailures, OfACopyAndASyncAreInTheOrderOfTheirFirstHosts) {
+  const base::Error full{.message = "the disk is full", .hint = "free some space"};
+  const base::Error away{.message = "connection refused"};
+  CopyResult copy{.to_hosts = true};
+  SyncResult sync;
+  for (const base::Error& error : {full, away, full}) {
+    const int host = static_cast<int>(copy.copied.hosts.size());
+    copy.copied.hosts.push_back({.host = host, .error = error});
+    sync.synced.hosts.push_back({.host = host, .error = error});
+  }
+  const std::string failures =
+      "hosts 0,2: the disk is full\n  free some space\nhost 1: connection refused\n";
+  EXPECT_EQ(RenderText(copy, {}), failures + "nothing was copied\n");
+  EXPECT_EQ(RenderText(sync, {}), failures + "nothing was sent\n");
 }
 
 TEST(CopyingLine, HasHostsBytesRateAndTheTimeThatIsLeft) {
