@@ -221,8 +221,10 @@ void AddTop(CLI::App& root, Invocation& chosen) {
   command->add_option("-w,--host", options->hosts, "\"all\", or numbers and ranges: 0,3-7")
       ->type_name("HOSTS")
       ->capture_default_str();
-  command->add_flag("--watch", options->watch, "Show again whenever something changes");
+  CLI::Option* watch =
+      command->add_flag("--watch", options->watch, "Show again whenever something changes");
   command->add_option("--every", options->every, "How often --watch looks at the hosts: 2s, 1m")
+      ->needs(watch)
       ->type_name("TIME")
       ->transform(Seconds(1, 3600))
       ->capture_default_str();
@@ -236,7 +238,8 @@ void AddTop(CLI::App& root, Invocation& chosen) {
       ->check(OneOf({"wide"}));
   command
       ->add_option("--patience", options->patience,
-                   "Without --watch: keep trying hosts that cannot be reached: 60s, 5m")
+                   "Keep trying hosts that cannot be reached: 60s, 5m")
+      ->excludes(watch)  // which does so anyway
       ->type_name("TIME")
       ->transform(Seconds(0, 86400))
       ->capture_default_str();

@@ -184,7 +184,13 @@ TEST_F(TopCommand, AHostThatCannotBeReachedCostsTheOthersNothing) {
 TEST_F(TopCommand, OptionsAreChecked) {
   EXPECT_THAT(world_.Run({"top", "1", "--sort", "age"}).err,
               HasSubstr("\"age\" is not one of stragglers, host, load"));
-  EXPECT_EQ(world_.Run({"top", "1", "--every", "0"}).exit_code, 2);
+  EXPECT_EQ(world_.Run({"top", "1", "--watch", "--every", "0"}).exit_code, 2);
+  const auto once = world_.Run({"top", "1", "--every", "2s"});
+  EXPECT_EQ(once.exit_code, 2);
+  EXPECT_THAT(once.err, HasSubstr("--every requires --watch"));
+  const auto both = world_.Run({"top", "1", "--watch", "--patience", "1m"});
+  EXPECT_EQ(both.exit_code, 2);
+  EXPECT_THAT(both.err, HasSubstr("--watch excludes --patience"));
   EXPECT_EQ(world_.Run({"top", "1", "-w", "7"}).exit_code, 3);
 }
 
