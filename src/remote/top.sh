@@ -2,7 +2,8 @@
 # shellcheck disable=SC2012,SC2034
 # What `jobman top` runs on a host, with `sh -c`.
 #
-#   top.sh EVERY      looks at the host once (0), or again each EVERY seconds, for an hour
+#   top.sh EVERY      looks at the host once (0), or again EVERY seconds after each look, until these
+#                     pauses make an hour
 #
 # A look is lines on stdout that begin with "jobman-top ":
 #

@@ -12,8 +12,8 @@
 /// How a host does: what src/remote/top.sh looks at, and what it says. Pure; for one thread.
 namespace jobman::remote {
 
-/// The command for a host's login shell that prints a look once (0), or again each `every`, for an
-/// hour; see HostLookReader.
+/// The command for a host's login shell that prints a look once (0), or again `every` after each
+/// look, until these pauses make an hour; see HostLookReader.
 std::string TopCommand(std::chrono::seconds every);
 
 /// In bytes. Hosts say what they like: `used` may be more than `total`.
