@@ -134,8 +134,8 @@ base::Task<base::Error> Cancel(Context context, std::vector<core::JobId> ids, ba
 
 /// What the cloud says of a job file.
 struct Said {
-  base::Result<std::string> offer = std::string();        ///< why it could not be asked, if so
-  base::Result<std::string> reservation = std::string();  ///< a note, if any
+  base::Result<std::string> offer = std::string();  ///< why it could not be asked, if so
+  base::Result<ReservationVerdict> reservation = ReservationVerdict();
   base::Result<std::vector<std::string>> buckets = std::vector<std::string>();
   base::Result<ComputeVerdict> project = ComputeVerdict();
 };
@@ -144,8 +144,8 @@ base::Task<base::Result<ComputeVerdict>> AskNoProject() {
   co_return ComputeVerdict();
 }
 
-base::Task<base::Result<std::string>> AskNoReservation() {
-  co_return std::string();
+base::Task<base::Result<ReservationVerdict>> AskNoReservation() {
+  co_return ReservationVerdict();
 }
 
 /// All at once: each of them has a limit of its own. `earlier`, if any, must outlive the coroutine.
@@ -204,9 +204,9 @@ base::Task<base::Status> AskCloud(Context context, CheckedFile* checked, const C
   core::TpuSpec& tpu = checked->loaded.spec.tpu;
   if (!unasked.empty())
     notes.push_back("what zone " + tpu.zone + " offers could not be checked: " + unasked);
-  JM_CO_ASSIGN_OR_RETURN(std::string reserved, said.reservation);
+  JM_CO_ASSIGN_OR_RETURN(const ReservationVerdict reserved, said.reservation);
   // That nobody answers is said once.
-  if (unasked.empty()) AddNote(std::move(reserved), notes);
+  if (unasked.empty() || reserved.asked) AddNote(reserved.note, notes);
   JM_CO_ASSIGN_OR_RETURN(const auto unseen, said.buckets);
   notes.insert(notes.end(), unseen.begin(), unseen.end());
   if (preflight == Preflight::kHeldSlice) co_return base::Ok();

@@ -125,22 +125,27 @@ base::Task<base::Result<Reservations>> ListFor(Context context, config::Loaded l
 
 }  // namespace
 
-base::Task<base::Result<std::string>> CheckReservation(Context context, config::Loaded loaded) {
+base::Task<base::Result<ReservationVerdict>> CheckReservation(Context context,
+                                                              config::Loaded loaded) {
   const core::TpuSpec& tpu = loaded.spec.tpu;
-  if (tpu.reservation.empty() || !tpu.existing.empty()) co_return std::string{};
+  if (tpu.reservation.empty() || !tpu.existing.empty()) co_return ReservationVerdict();
   const NamedReservation named = ReservationOf(tpu);
   auto list = ListFor(std::move(context), loaded);
   std::string what = "the reservations of zone " + named.place.zone;
   const auto all = co_await base::WithTimeout(std::move(list), kOfferAnswer, std::move(what));
   // Many may create slices who may not list reservations, and an alpha version may go.
   if (!all.ok()) {
-    co_return "whether there is " + ReservationText(named) +
-        " could not be checked: " + all.error().ToString();
+    ReservationVerdict unasked{.asked = false};
+    unasked.note = "whether there is " + ReservationText(named) +
+                   " could not be checked: " + all.error().ToString();
+    co_return unasked;
   }
   const auto found = std::find_if(all->begin(), all->end(),
                                   [&named](const Reservation& one) { return one.id == named.id; });
-  if (found == all->end()) co_return JudgeMissing(loaded, *all);
-  co_return JudgeFound(loaded, *all, *found);
+  auto judged = found == all->end() ? JudgeMissing(loaded, *all) : JudgeFound(loaded, *all, *found);
+  if (!judged.ok()) co_return std::move(judged).error();
+  ReservationVerdict verdict{.note = *std::move(judged)};
+  co_return verdict;
 }
 
 bool AsksForSameReservation(const core::JobSpec& one, const core::JobSpec& other) {

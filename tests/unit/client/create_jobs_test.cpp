@@ -384,6 +384,24 @@ TEST_F(CreateJobsTest, ACloudThatCannotBeAskedIsANote) {
               ElementsAre(HasSubstr("what zone us-central2-b offers could not be checked: ")));
 }
 
+TEST_F(CreateJobsTest, WhatOneListSaysIsSaidAlsoIfAnotherCannotBeHad) {
+  config::Loaded file = File();
+  file.spec.tpu.pricing = core::Pricing::kReserved;
+  file.spec.tpu.reservation = "mine";
+  const base::Error down{.code = base::Code::kUnavailable, .message = "no such list"};
+  cloud_.AddFault({.call = "AcceleratorTypes", .error = down, .times = 9});
+  cloud_.AddFault({.call = "RuntimeVersions", .error = down, .times = 9});
+  const auto answered = Check(file);
+  ASSERT_TRUE(answered.ok()) << answered.error().ToString();
+  EXPECT_THAT(answered->notes, ElementsAre(HasSubstr("offers could not be checked: "),
+                                           HasSubstr("may be one of Compute Engine")));
+  cloud_.AddFault({.call = "Reservations", .error = down});
+  const auto silent = Check(file);
+  ASSERT_TRUE(silent.ok()) << silent.error().ToString();
+  EXPECT_THAT(silent->notes, ElementsAre(HasSubstr("offers could not be checked: ")))
+      << "that nobody answers is said once";
+}
+
 TEST_F(CreateJobsTest, SimulatedHostsWithoutASandboxAreLoggedInToAsTheirOnlyUser) {
   config::Loaded file = File();
   file.spec.cloud.endpoint = kLocal;

@@ -29,11 +29,11 @@ class ReservationCheckTest : public test::ClientWorld {
     seen.used = used;
     cloud_.AddReservation(loaded_.spec.tpu.zone, seen);
   }
-  base::Result<std::string> Check() { return Await(CheckReservation(Context(), loaded_)); }
+  base::Result<ReservationVerdict> Check() { return Await(CheckReservation(Context(), loaded_)); }
   /// The message of the refusal; "passed" if there is none.
   std::string Refusal() {
     const auto checked = Check();
-    if (checked.ok()) return "passed: " + *checked;
+    if (checked.ok()) return "passed: " + checked->note;
     EXPECT_EQ(checked.error().reason, base::Reason::kReservation);
     return checked.error().message;
   }
@@ -43,15 +43,15 @@ class ReservationCheckTest : public test::ClientWorld {
 
 TEST_F(ReservationCheckTest, OneThatIsLargeEnoughIsNotSpokenOf) {
   Has("mine", 16);
-  EXPECT_EQ(*Check(), "");
+  EXPECT_EQ(Check()->note, "");
 }
 
 TEST_F(ReservationCheckTest, WithoutANameNobodyIsAsked) {
   loaded_.spec.tpu.reservation.clear();
-  EXPECT_EQ(*Check(), "");
+  EXPECT_EQ(Check()->note, "");
   loaded_.spec.tpu.reservation = "mine";
   loaded_.spec.tpu.existing = "node";
-  EXPECT_EQ(*Check(), "");
+  EXPECT_EQ(Check()->note, "");
   EXPECT_EQ(cloud_.CountCalls("Reservations"), 0);
 }
 
@@ -96,16 +96,18 @@ TEST_F(ReservationCheckTest, OneThatHasEndedIsRefused) {
 /// Others may end before the slice is given.
 TEST_F(ReservationCheckTest, WhatIsInUseIsANote) {
   Has("mine", 64, 60);
-  EXPECT_THAT(*Check(), HasSubstr("has 64 chips, and the slice takes 16; 60 are in use: others "
-                                  "have to end first"));
+  EXPECT_THAT(Check()->note,
+              HasSubstr("has 64 chips, and the slice takes 16; 60 are in use: others "
+                        "have to end first"));
 }
 
 /// Compute Engine has reservations of its own, which the list may not have.
 TEST_F(ReservationCheckTest, WhatMayBeInComputeEngineIsANote) {
-  EXPECT_THAT(*Check(), HasSubstr("may be one of Compute Engine")) << "the list is empty";
+  EXPECT_THAT(Check()->note, HasSubstr("may be one of Compute Engine")) << "the list is empty";
   Has("theirs", 64);
   loaded_.spec.tpu.pricing = core::Pricing::kReservationBound;
-  EXPECT_THAT(*Check(), HasSubstr("may be one of Compute Engine"));
+  EXPECT_THAT(Check()->note, HasSubstr("may be one of Compute Engine"));
+  EXPECT_TRUE(Check()->asked);
 }
 
 TEST_F(ReservationCheckTest, AListThatIsRefusedIsNoRefusal) {
@@ -114,8 +116,9 @@ TEST_F(ReservationCheckTest, AListThatIsRefusedIsNoRefusal) {
     cloud_.AddFault({.call = "Reservations", .error = {.code = code, .message = "no such list"}});
     const auto checked = Check();
     ASSERT_TRUE(checked.ok()) << checked.error().ToString();
-    EXPECT_THAT(*checked, AllOf(StartsWith("whether there is reservation mine in zone "),
-                                HasSubstr("could not be checked: no such list")));
+    EXPECT_FALSE(checked->asked);
+    EXPECT_THAT(checked->note, AllOf(StartsWith("whether there is reservation mine in zone "),
+                                     HasSubstr("could not be checked: no such list")));
   }
 }
 
@@ -124,7 +127,7 @@ TEST_F(ReservationCheckTest, AWholeNameIsLookedForInItsPlace) {
   loaded_.spec.tpu.reservation = "projects/lab/locations/europe-west4-a/reservations/mine";
   core::ReservationSeen seen{.id = "mine", .state = "ACTIVE"};
   cloud_.AddReservation("europe-west4-a", seen);
-  EXPECT_EQ(*Check(), "") << "how large it is, is not told";
+  EXPECT_EQ(Check()->note, "") << "how large it is, is not told";
   EXPECT_THAT(cloud_.calls(), testing::ElementsAre("Reservations europe-west4-a"));
 }
 
