@@ -62,7 +62,7 @@ new=$(mktemp -d "$TMPDIR/full.XXXXXX") || die "no folder for it"
 mount -t tmpfs -o "size=$((size + 1024))k,mode=0700" none "$new" || die "no tmpfs"
 # A file of a running job may vanish meanwhile.
 cp -R --preserve=mode,timestamps,links "$HOME/." "$new/" 2>/dev/null
-ls -A "$new" | grep -q . || die "the home cannot be copied"
+ls -A "$new" | grep -q . || ! ls -A "$HOME" | grep -q . || die "the home cannot be copied"
 most=$(((size + 2048) * 1024)) # more than fits
 head -c "$most" /dev/zero >"$new/.other-users-files" 2>/dev/null
 mount --bind "$new" "$HOME" || die "it cannot take the place of the home"
