@@ -1,8 +1,6 @@
 #include "bench/logs_follow.hpp"
 
-#include <fcntl.h>
 #include <fmt/format.h>
-#include <unistd.h>
 
 #include <chrono>
 #include <cstdint>
@@ -11,6 +9,7 @@
 #include <string>
 #include <vector>
 
+#include "bench/line_writer.hpp"
 #include "bench/place.hpp"
 #include "jobman/base/clock.hpp"
 #include "jobman/base/state_paths.hpp"
@@ -23,9 +22,6 @@ namespace jobman::bench {
 namespace {
 
 using Clock = std::chrono::steady_clock;
-
-constexpr int kLinesPerSecond = 10;
-constexpr const char* kTail = "loss 2.345678, 12345.6 tokens/s";
 
 void Need(const base::Status& status) {
   if (!status.ok()) throw std::runtime_error(status.error().ToString());
@@ -53,44 +49,15 @@ void StoreRunningJob(const base::StatePaths& paths) {
   if (!lease.ok()) throw std::runtime_error(lease.error().ToString());
 }
 
-/// The logs, and the lines that they have.
-class Writer {
- public:
-  Writer(const base::StatePaths& paths, int hosts) {
-    for (int host = 0; host < hosts; ++host) files_.push_back(paths.LogPath(1, 1, "run", host));
-    Need(base::EnsureDir(files_.front().parent_path()));
-  }
-  /// One more line for each host.
-  void Write() {
-    for (std::size_t host = 0; host < files_.size(); ++host) {
-      const std::string line = fmt::format("{} {} {}\n", host, lines_, kTail);
-      const int file =
-          ::open(files_[host].c_str(), O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0600);
-      const bool written = ::write(file, line.data(), line.size()) == std::ssize(line);
-      ::close(file);
-      if (!written) throw std::runtime_error("cannot write " + files_[host].string());
-    }
-    ++lines_;
-  }
-  void WriteFor(int seconds) {
-    auto due = Clock::now();
-    for (int tick = 0; tick < seconds * kLinesPerSecond; ++tick) {
-      Write();
-      due += std::chrono::milliseconds{1000 / kLinesPerSecond};
-      const auto left = std::chrono::duration_cast<std::chrono::microseconds>(due - Clock::now());
-      if (left.count() > 0) usleep(static_cast<useconds_t>(left.count()));
-    }
-  }
-  int lines() const { return lines_; }
-  int hosts() const { return static_cast<int>(files_.size()); }
-
- private:
-  std::vector<base::Path> files_ = {};
-  int lines_ = 0;
-};
+std::vector<base::Path> LogsOf(const base::StatePaths& paths, int hosts) {
+  std::vector<base::Path> logs;
+  for (int host = 0; host < hosts; ++host) logs.push_back(paths.LogPath(1, 1, "run", host));
+  Need(base::EnsureDir(logs.front().parent_path()));
+  return logs;
+}
 
 /// How many lines of hosts were printed; std::runtime_error if one is not as it was written.
-std::int64_t CheckLines(const base::Path& output, const Writer& written) {
+std::int64_t CheckLines(const base::Path& output, const LineWriter& written) {
   std::vector<int> next(static_cast<std::size_t>(written.hosts()), 0);
   std::int64_t count = 0;
   std::ifstream in(output);
@@ -100,7 +67,7 @@ std::int64_t CheckLines(const base::Path& output, const Writer& written) {
     const auto host = base::ParseNumber(line.substr(5, bar - 5));
     if (!host || *host >= written.hosts()) throw std::runtime_error("an odd line: " + line);
     const std::string wanted =
-        fmt::format("{} {} {}", *host, next[static_cast<std::size_t>(*host)]++, kTail);
+        LineWriter::Line(static_cast<int>(*host), next[static_cast<std::size_t>(*host)]++);
     if (line.substr(bar + 3) != wanted)
       throw std::runtime_error("lost or changed: '" + line + "' in place of '" + wanted + "'");
     ++count;
@@ -123,7 +90,7 @@ void FollowGrowingLogs(int hosts, int seconds) {
   const Place place({"--delays", "0"});
   const base::StatePaths paths{.home = place.home()};
   StoreRunningJob(paths);
-  Writer writer(paths, hosts);
+  LineWriter writer(LogsOf(paths, hosts));
   writer.Write();
   const base::Path output = place.home() / "followed";
   const EndsWithScope follower(Start(place.Jobman({"logs", "-f", "1"}), output));
@@ -143,7 +110,7 @@ void FollowGrowingLogs(int hosts, int seconds) {
   const double peak = PeakMbOf(jobman);
   fmt::print(
       "logs -f of {} hosts with {} lines/s each, for {:.0f} s: {:.2f} of a core (target 0.5), ",
-      hosts, kLinesPerSecond, wall / 1000, cpu / wall);
+      hosts, LineWriter::kPerSecond, wall / 1000, cpu / wall);
   fmt::print(
       "{:.1f} MB at most; {} lines, none lost or changed; the last one seen after {:.0f} ms\n",
       peak, CheckLines(output, writer), late);

@@ -8,6 +8,10 @@ namespace jobman::bench {
 /// was written.
 void FollowGrowingLogs(int hosts, int seconds);
 
+/// A controller follows a command on so many light hosts, each of which prints ten lines a second.
+/// Prints its CPU and memory; std::runtime_error if a byte is lost or changed.
+void CollectGrowingLogs(int hosts, int seconds);
+
 /// What the host script costs a host in so many seconds of a run, beside the loop that sleeps,
 /// which it falls back to where `tail` cannot wait.
 void WeighHostScript(int seconds);
