@@ -62,6 +62,18 @@ const node = extra => ({
 });
 const create = (id, extra) => client.createNode({parent, nodeId: id, node: node(extra)});
 
+/** Waits, at most ten seconds, until a queued resource is ACTIVE. */
+async function becomesActive(id) {
+  let state = '';
+  for (let i = 0; i < 100 && state !== 'ACTIVE'; ++i) {
+    const [one] = await client.getQueuedResource({name: queuedNamed(id)});
+    state = one.state.state;
+    assert.notEqual(state, 'FAILED');
+    if (state !== 'ACTIVE') await new Promise(wake => setTimeout(wake, 100));
+  }
+  assert.equal(state, 'ACTIVE');
+}
+
 const steps = {
   async 'a node is created'() {
     const made = await done(create('n1'));
@@ -141,17 +153,16 @@ const steps = {
     assert.deepEqual(all.map(one => one.name), [queuedNamed('q1')]);
   },
   async 'it becomes active'() {
-    let state = '';
-    for (let i = 0; i < 100 && state !== 'ACTIVE'; ++i) {
-      const [one] = await client.getQueuedResource({name: queuedNamed('q1')});
-      state = one.state.state;
-      assert.notEqual(state, 'FAILED');
-      if (state !== 'ACTIVE') await new Promise(wake => setTimeout(wake, 100));
-    }
-    assert.equal(state, 'ACTIVE');
+    await becomesActive('q1');
     const [one] = await client.getNode({name: nodeNamed('q1-node')});
     assert.equal(one.state, 'READY');
     assert.equal(one.queuedResource.split('/').pop(), 'q1');
+  },
+  async 'its hosts are reset, and it stays active'() {
+    const reset = await done(client.resetQueuedResource({name: queuedNamed('q1')}));
+    assert.equal(reset.name, queuedNamed('q1'));
+    await becomesActive('q1');
+    await refused(client.resetQueuedResource({name: queuedNamed('none')}), 'NOT_FOUND', 'none');
   },
   async 'it is deleted, with its node, by force only'() {
     const name = queuedNamed('q1');
@@ -159,6 +170,27 @@ const steps = {
     await done(client.deleteQueuedResource({name, force: true}));
     await refused(client.getQueuedResource({name}), 'NOT_FOUND', 'q1');
     await refused(client.getNode({name: nodeNamed('q1-node')}), 'NOT_FOUND', 'q1-node');
+  },
+  async 'a queued resource of several slices gives a node for each'() {
+    const slices = {nodeCount: 3, nodeIdPrefix: 'part'};
+    const nodeSpec = [{parent, multisliceParams: slices, node: node({schedulingConfig: null})}];
+    await done(
+      client.createQueuedResource({
+        parent,
+        queuedResourceId: 'q2',
+        queuedResource: {tpu: {nodeSpec}, spot: {}},
+      })
+    );
+    await becomesActive('q2');
+    const [all] = await client.listNodes({parent});
+    const names = ['part-0', 'part-1', 'part-2'].map(nodeNamed);
+    assert.deepEqual(all.map(one => one.name).sort(), names);
+    for (const one of all) {
+      assert.equal(one.multisliceNode, true);
+      assert.equal(one.queuedResource.split('/').pop(), 'q2');
+    }
+    await done(client.deleteQueuedResource({name: queuedNamed('q2'), force: true}));
+    assert.deepEqual((await client.listNodes({parent}))[0], []);
   },
   async 'the catalogues are read'() {
     const [types] = await client.listAcceleratorTypes({parent});
