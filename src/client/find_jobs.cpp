@@ -6,6 +6,7 @@
 #include "jobman/base/clean.hpp"
 #include "jobman/base/shell.hpp"
 #include "jobman/base/strings.hpp"
+#include "jobman/ports/records.hpp"
 
 namespace jobman::client {
 namespace {
@@ -101,7 +102,7 @@ Task<Result<JobId>> FindJob(ports::JobStore* jobs, std::string word) {
   if (number) {
     const auto job = co_await jobs->Get(JobId{*number});
     // A job that cannot be read counts as found: whatever uses it reports the error.
-    if (job.ok() || job.error().reason == base::Reason::kNewerStore) co_return JobId{*number};
+    if (job.ok() || ports::IsUnusable(job.error())) co_return JobId{*number};
     if (job.error().code != base::Code::kNotFound) co_return job.error();
   }
   JM_CO_ASSIGN_OR_RETURN(std::vector<JobId> named, co_await jobs->FindByName(word));

@@ -4,6 +4,7 @@
 
 #include "jobman/base/strings.hpp"
 #include "jobman/client/local_cloud.hpp"
+#include "jobman/ports/records.hpp"
 
 namespace jobman::client {
 namespace {
@@ -94,8 +95,8 @@ Task<Result<core::Claim>> GarbageCollector::Judge(FoundSlice found) {
   MaybeJob job;
   if (const auto id = core::LabelledJob(found.labels)) {
     auto labelled = co_await JobOf(jobs_, *id);
-    // Only the newer jobman that wrote the job knows whether it holds the slice.
-    if (!labelled.ok() && labelled.error().reason == base::Reason::kNewerStore) {
+    // Nobody here knows whether the job holds the slice.
+    if (!labelled.ok() && ports::IsUnusable(labelled.error())) {
       core::Claim unknown{.ownership = Ownership::kOwned, .why = labelled.error().message};
       co_return unknown;
     }

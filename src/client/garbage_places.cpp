@@ -4,6 +4,7 @@
 #include <set>
 
 #include "jobman/config/places.hpp"
+#include "jobman/ports/records.hpp"
 
 namespace jobman::client {
 namespace {
@@ -27,8 +28,8 @@ base::Task<base::Result<std::vector<CloudPlace>>> PlacesOfJobs(ports::JobStore* 
   for (const ports::JobSummary& row : rows) {
     const auto job = co_await jobs->Get(row.id);
     const bool cleaned = !job.ok() && job.error().code == base::Code::kNotFound;
-    const bool unreadable = !job.ok() && job.error().reason == base::Reason::kNewerStore;
-    if (cleaned || unreadable) continue;
+    const bool unusable = !job.ok() && ports::IsUnusable(job.error());
+    if (cleaned || unusable) continue;
     if (!job.ok()) co_return job.error();
     const core::TpuSpec& tpu = job->spec.tpu;
     Add(places, {job->spec.cloud, {.project = tpu.project, .zone = tpu.zone}});

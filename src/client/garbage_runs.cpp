@@ -4,6 +4,7 @@
 #include "jobman/client/garbage.hpp"
 #include "jobman/client/host_target.hpp"
 #include "jobman/client/times.hpp"
+#include "jobman/ports/records.hpp"
 #include "jobman/remote/host_script.hpp"
 #include "jobman/ssh/file_limit.hpp"
 
@@ -33,7 +34,7 @@ Task<Status> GarbageCollector::LookAtHosts(Garbage* garbage) {
   JM_CO_ASSIGN_OR_RETURN(const auto rows, co_await jobs_->List(any));
   for (const ports::JobSummary& row : rows) {
     const auto job = co_await JobOf(jobs_, row.id);
-    if (!job.ok() && job.error().reason == base::Reason::kNewerStore) continue;
+    if (!job.ok() && ports::IsUnusable(job.error())) continue;
     if (!job.ok()) co_return job.error();
     if (*job && HasCreatedHosts(**job)) JM_CO_TRY(co_await LookAtHostsOf(**job, garbage));
   }

@@ -4,14 +4,9 @@
 #include <set>
 #include <utility>
 
+#include "jobman/ports/records.hpp"
+
 namespace jobman::client {
-namespace {
-
-bool IsUnreadable(const base::Error& error) {
-  return error.reason == base::Reason::kNewerStore || error.code == base::Code::kDataLoss;
-}
-
-}  // namespace
 
 base::Task<base::Result<SliceHolders>> JobsWithSlices(Context context) {
   ports::JobStore* const store = context.stores.jobs;
@@ -31,7 +26,7 @@ base::Task<base::Result<SliceHolders>> JobsWithSlices(Context context) {
     auto job = co_await store->Get(id);
     if (job.ok()) {
       if (job->slice) holders.jobs.push_back(*std::move(job));
-    } else if (IsUnreadable(job.error())) {
+    } else if (ports::IsUnusable(job.error())) {
       holders.unreadable.push_back({.id = id, .name = names[id], .error = job.error()});
     } else if (job.error().code != base::Code::kNotFound) {
       co_return std::move(job).error();

@@ -4,21 +4,13 @@
 
 #include "controller/job_book.hpp"
 #include "jobman/base/log.hpp"
+#include "jobman/ports/records.hpp"
 
 namespace jobman::controller {
 
 using base::LogLevel;
 using core::Job;
 using core::JobId;
-
-namespace {
-
-/// Whether this version of the program can never read the record; another one may.
-bool IsUnusable(const base::Error& error) {
-  return error.reason == base::Reason::kNewerStore || error.code == base::Code::kDataLoss;
-}
-
-}  // namespace
 
 base::Task<base::Status> JobBook::Load() {
   JM_CO_ASSIGN_OR_RETURN(const auto active, co_await ports_.stores.jobs->ActiveVersions());
@@ -77,7 +69,7 @@ base::Task<base::Result<std::optional<Job>>> JobBook::Fetch(JobId id) {
     Drop(id);
     co_return std::optional<Job>{};
   }
-  if (!IsUnusable(job.error())) co_return job.error();
+  if (!ports::IsUnusable(job.error())) co_return job.error();
   JM_CO_ASSIGN_OR_RETURN(const auto active, co_await ports_.stores.jobs->ActiveVersions());
   for (const ports::JobVersion& seen : active) {
     if (seen.id == id) co_await SetAside(seen, job.error().message);

@@ -7,6 +7,7 @@
 #include "jobman/base/files.hpp"
 #include "jobman/base/strings.hpp"
 #include "jobman/controller/host_target.hpp"
+#include "jobman/ports/records.hpp"
 
 namespace jobman::controller {
 namespace {
@@ -20,12 +21,6 @@ std::optional<std::string> PinnedIn(const std::map<std::string, std::string>& ke
                                     const std::string& identity) {
   const auto found = keys.find(identity);
   return found == keys.end() ? std::nullopt : std::optional(found->second);
-}
-
-/// A record that others may read, or that is gone, is passed over; a store that fails is not.
-bool CannotBeUsed(const base::Error& error) {
-  return error.code == base::Code::kNotFound || error.code == base::Code::kDataLoss ||
-         error.reason == base::Reason::kNewerStore;
 }
 
 /// What is there already stays untouched: editors watch these files, and each write is synced.
@@ -100,7 +95,7 @@ base::Task<base::Result<std::vector<core::Job>>> JobsWithHosts(ports::JobStore* 
     auto job = co_await jobs->Get(row.id);
     if (job.ok()) {
       found.push_back(*std::move(job));
-    } else if (!CannotBeUsed(job.error())) {
+    } else if (job.error().code != base::Code::kNotFound && !ports::IsUnusable(job.error())) {
       co_return std::move(job).error();
     }
     co_await base::Yield();

@@ -4,6 +4,8 @@
 #include <utility>
 #include <variant>
 
+#include "jobman/ports/records.hpp"
+
 namespace jobman::controller {
 namespace {
 
@@ -21,9 +23,7 @@ base::Task<base::Result<bool>> IsOrphan(const Ports& ports, core::TaskRelease ru
   if (job.ok()) co_return !HasRun(*job, run);
   if (job.error().code == base::Code::kNotFound) co_return true;
   // A job that is set aside may run it.
-  const bool aside =
-      job.error().reason == base::Reason::kNewerStore || job.error().code == base::Code::kDataLoss;
-  if (aside) co_return false;
+  if (ports::IsUnusable(job.error())) co_return false;
   co_return job.error();
 }
 

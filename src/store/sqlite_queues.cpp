@@ -1,5 +1,6 @@
 #include <set>
 
+#include "jobman/ports/records.hpp"
 #include "jobman/store/sqlite_store.hpp"
 #include "store/lease_row.hpp"
 #include "store/sqlite.hpp"
@@ -27,7 +28,7 @@ Status PutListed(Database& db, const core::Task& task) {
   if (written) return base::Ok();
   if (task.version != 0) return StaleTask(task.definition.id);
   const auto stored = SelectTask(db, task.queue, task.definition.id);
-  const bool left_alone = !stored.ok() && IsSetAside(stored.error());
+  const bool left_alone = !stored.ok() && ports::IsUnusable(stored.error());
   return left_alone ? base::Ok() : Status(StaleTask(task.definition.id));
 }
 

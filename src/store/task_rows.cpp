@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "jobman/core/task_json.hpp"
+#include "jobman/ports/records.hpp"
 #include "store/documents.hpp"
 #include "store/task_rules.hpp"
 
@@ -150,7 +151,7 @@ Status Release(Database& db, const core::TaskRelease& release) {
   auto stored = SelectTask(db, release.queue, release.task);
   if (!stored.ok()) {
     const bool is_none = stored.error().code == base::Code::kNotFound;
-    return is_none || IsSetAside(stored.error()) ? base::Ok() : Status(stored.error());
+    return is_none || ports::IsUnusable(stored.error()) ? base::Ok() : Status(stored.error());
   }
   const auto change = core::ReleaseTask(*std::move(stored), release.claim, release.end, release.at);
   return change ? WriteTaskChange(db, *change) : base::Ok();

@@ -52,10 +52,6 @@ base::Result<core::Task> Sound(core::Task task) {
                      .hint = "put a copy of the store back that is older than the damage"};
 }
 
-bool IsSetAside(const base::Error& error) {
-  return error.code == base::Code::kDataLoss || error.reason == base::Reason::kNewerStore;
-}
-
 int ForgottenUpTo(const core::Task& task) {
   return task.runs - ports::kRunsKept;
 }

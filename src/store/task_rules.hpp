@@ -20,8 +20,6 @@ void SortRead(ports::TasksRead& read);
 
 /// The record, if it does not contradict itself; else kDataLoss.
 base::Result<core::Task> Sound(core::Task task);
-/// Whether reading a task failed because of its record, which others must not suffer from.
-bool IsSetAside(const base::Error& error);
 /// The largest number of a run that is forgotten when the task is as it is now.
 int ForgottenUpTo(const core::Task& task);
 /// kFailedPrecondition while it is run; kStale when its version has changed.

@@ -53,11 +53,7 @@ Status MemoryStore::ReserveIds(JobId last) {
 
 Result<Job> MemoryStore::Get(JobId id) {
   JM_ASSIGN_OR_RETURN(const Record* record, Find(id));
-  if (record->unreadable) {
-    return base::Error{.code = base::Code::kFailedPrecondition,
-                       .message = "written by a newer jobman: \"flex\" is not a value of pricing",
-                       .reason = base::Reason::kNewerStore};
-  }
+  if (record->unusable) return *record->unusable;
   return record->job;
 }
 
@@ -298,13 +294,23 @@ Status MemoryStore::PutInCache(const std::string& key, ports::CachedFact fact) {
 }
 
 void MemoryStore::MakeUnreadable(JobId id) {
-  jobs_.at(id).unreadable = true;
+  jobs_.at(id).unusable =
+      base::Error{.code = base::Code::kFailedPrecondition,
+                  .message = "written by a newer jobman: \"flex\" is not a value of pricing",
+                  .reason = base::Reason::kNewerStore};
   ++jobs_.at(id).job.version;
   ++writes_;
 }
 
 void MemoryStore::MakeReadable(JobId id) {
-  jobs_.at(id).unreadable = false;
+  jobs_.at(id).unusable.reset();
+  ++jobs_.at(id).job.version;
+  ++writes_;
+}
+
+void MemoryStore::Damage(JobId id) {
+  jobs_.at(id).unusable =
+      base::Error{.code = base::Code::kDataLoss, .message = "a row of the store is damaged"};
   ++jobs_.at(id).job.version;
   ++writes_;
 }

@@ -88,6 +88,8 @@ class MemoryStore {
   /// As if another version of jobman had written the record: with unknown words, or readable again.
   void MakeUnreadable(JobId id);
   void MakeReadable(JobId id);
+  /// As if the disk had damaged the record.
+  void Damage(JobId id);
   void MakeTaskUnreadable(core::QueueId queue, const std::string& id);
   /// As if the record of an active job had been erased.
   void Lose(JobId id);
@@ -101,7 +103,7 @@ class MemoryStore {
     std::map<int, ports::AttemptRecord> attempts = {};
     std::vector<ports::HookDelivery> deliveries = {};
     std::optional<std::string> set_aside = {};
-    bool unreadable = false;
+    std::optional<base::Error> unusable = {};
   };
 
   /// The job's record, or kNotFound.

@@ -5,6 +5,7 @@
 #include <string>
 #include <string_view>
 
+#include "jobman/base/result.hpp"
 #include "jobman/core/job.hpp"
 
 namespace jobman::ports {
@@ -72,6 +73,13 @@ inline std::string HookName(const HookDelivery& delivery) {
 /// "hook ./notify.sh (started)": how sentences name a delivery.
 inline std::string HookText(const HookDelivery& delivery) {
   return HookName(delivery) + " (" + delivery.event + ")";
+}
+
+/// Whether reading a record failed because of the record itself: a newer jobman wrote it, or it is
+/// damaged. It fails again until somebody writes it anew, and others must not suffer from it; a
+/// store that fails may be well in a moment.
+inline bool IsUnusable(const base::Error& error) {
+  return error.reason == base::Reason::kNewerStore || error.code == base::Code::kDataLoss;
 }
 
 }  // namespace jobman::ports

@@ -12,6 +12,7 @@
 #include "cli/since.hpp"
 #include "cli/views/costs.hpp"
 #include "jobman/client/job_costs.hpp"
+#include "jobman/ports/records.hpp"
 
 namespace jobman::cli {
 namespace {
@@ -50,8 +51,7 @@ Result<std::vector<core::JobId>> JobsToCount(const client::Context& context,
 
 /// Among all jobs, one whose record is of no use to this version is only left out.
 bool CanLeaveOut(const base::Error& error) {
-  return error.reason == base::Reason::kNewerStore || error.code == base::Code::kDataLoss ||
-         error.code == base::Code::kNotFound;
+  return ports::IsUnusable(error) || error.code == base::Code::kNotFound;
 }
 
 Result<Costs> CountCosts(App& app, const client::Context& context, const CostOptions& options) {

@@ -45,6 +45,13 @@ TEST_F(JobRef, NumbersWithAndWithoutZeros) {
   EXPECT_EQ(Find("000002"), JobId{2});
 }
 
+TEST_F(JobRef, ANumberWhoseRecordCannotBeUsedIsFound) {
+  store_.MakeUnreadable({2});
+  store_.Damage({4});
+  EXPECT_EQ(Find("2"), JobId{2});
+  EXPECT_EQ(Find("4"), JobId{4});
+}
+
 TEST_F(JobRef, ANameMeansItsNewestJob) {
   EXPECT_EQ(Find("train"), JobId{3});
   EXPECT_EQ(Find("eval"), JobId{2});

@@ -44,6 +44,15 @@ TEST_F(PlacesToSearchTest, AreThoseOfTheJobsEachOnce) {
   EXPECT_THAT(Places({}), ElementsAre("http://a q z2", "http://a p z1"));
 }
 
+TEST_F(PlacesToSearchTest, ARecordThatCannotBeUsedIsPassedOver) {
+  Put("http://a", "p", "z1");
+  Put("http://a", "p", "z2");
+  Put("http://a", "p", "z3");
+  store_.MakeUnreadable({1});
+  store_.Damage({2});
+  EXPECT_THAT(Places({}), ElementsAre("http://a p z3"));
+}
+
 TEST(CheckPlaces, ChecksAsInAJobFile) {
   EXPECT_TRUE(CheckPlaces({.projects = {"lab-1"}, .zones = {"us-central2-b"}}).ok());
   const auto region = CheckPlaces({.zones = {"us-central2-b", "us-central2"}});

@@ -85,6 +85,16 @@ TEST_F(GarbageTest, ASliceOfAJobThatCannotBeReadIsNotListed) {
   EXPECT_THAT(Look(Query())->slices, IsEmpty());
 }
 
+TEST_F(GarbageTest, ADamagedRecordKeepsItsSliceAndHoldsNoOtherUp) {
+  const core::Job job = Put(JobBuilder("train").Build());
+  Ask(job);
+  Ask(JobBuilder("gone").Id(7).Build());
+  store_.Damage(job.id);
+  const auto garbage = Look(Query());
+  ASSERT_TRUE(garbage.ok()) << garbage.error().ToString();
+  EXPECT_THAT(garbage->slices, SizeIs(1)) << "only that of a job that is not there";
+}
+
 TEST_F(GarbageTest, AnIncompleteListingIsAnError) {
   Ask(JobBuilder("train").Id(7).Build());
   const base::Error down{.code = base::Code::kUnavailable, .message = "down"};
