@@ -42,22 +42,11 @@ bool MayHold(const SliceHolders& holders, core::JobId id) {
 void MarkLeftOn(core::Guest& guest, const core::Guest& was, core::JobId id,
                 const std::string& name) {
   const bool had = core::IsLetIn(was, id, name);
-  if (had && !HasJob(guest.left_on, id) && !core::IsLetIn(guest, id, name))
+  if (had && !core::HasLeft(guest, id) && !core::IsLetIn(guest, id, name))
     guest.left_on.push_back(id);
 }
 
 }  // namespace
-
-bool HasJob(const std::vector<core::JobId>& jobs, core::JobId job) {
-  return std::find(jobs.begin(), jobs.end(), job) != jobs.end();
-}
-
-std::optional<core::Guest> RecordOf(const Guests& guests, const core::Guest& guest) {
-  const auto found = std::find_if(guests.begin(), guests.end(), [&](const core::Guest& one) {
-    return core::IsSameLogin(one, guest);
-  });
-  return found == guests.end() ? std::nullopt : std::optional(*found);
-}
 
 core::Guest Merged(core::Guest guest, const std::optional<core::Guest>& was) {
   if (!was) return guest;

@@ -12,8 +12,6 @@ namespace jobman::client {
 
 using Guests = std::vector<core::Guest>;
 
-/// The record of the same key of the same user; nothing if there is none.
-std::optional<core::Guest> RecordOf(const Guests& guests, const core::Guest& guest);
 /// The guest as recorded once they are let in to more jobs; no words mean every job. It has another
 /// time then: whoever took the key away before must not take the new record for the one that they
 /// settle, if the guest has left those jobs again meanwhile.
@@ -22,7 +20,6 @@ core::Guest Merged(core::Guest guest, const std::optional<core::Guest>& was);
 /// not let in by.
 base::Result<core::Guest> Narrowed(core::Guest guest, const std::vector<std::string>& words);
 
-bool HasJob(const std::vector<core::JobId>& jobs, core::JobId job);
 /// Whether both are let in to the same of these jobs.
 bool AreLetInAlike(const core::Guest& one, const core::Guest& other, const SliceHolders& holders);
 /// Adds to `left_on` the jobs that had the key (`was`) and that the guest is not let in to any

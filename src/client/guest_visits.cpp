@@ -66,14 +66,10 @@ std::optional<GuestVisit> WithoutAsking(const core::Job& job, const core::Guest&
   return visit;
 }
 
-bool HasLeft(const core::Guest& guest, core::JobId job) {
-  return std::find(guest.left_on.begin(), guest.left_on.end(), job) != guest.left_on.end();
-}
-
 /// Whether the guest and the job have to do with each other.
 bool Concerns(const core::Job& job, const core::Guest& guest) {
   if (job.slice->ref.existing) return false;
-  const bool left = HasLeft(guest, job.id);
+  const bool left = core::HasLeft(guest, job.id);
   const bool goes = job.slice->delete_requested_at.has_value();
   return left || (core::IsLetIn(guest, job.id, job.name) && !goes);
 }
@@ -175,7 +171,7 @@ base::Task<std::vector<GuestVisit>> VisitNodes(Context context, core::Guest gues
   std::vector<GuestVisit> visits;
   for (Errand& errand : round->errands) visits.push_back(std::move(errand.visit));
   for (const UnreadJob& job : holders.unreadable) {
-    const bool concerns = HasLeft(guest, job.id) || core::IsLetIn(guest, job.id, job.name);
+    const bool concerns = core::HasLeft(guest, job.id) || core::IsLetIn(guest, job.id, job.name);
     if (concerns) visits.push_back(RowOfUnread(job));
   }
   co_return visits;

@@ -32,16 +32,16 @@ base::Task<base::Status> KeepFailed(ports::GuestStore* store, core::Guest left,
   base::Status set = base::Ok();
   for (int tries = 0; tries < kReadsOfRecord; ++tries) {
     JM_CO_ASSIGN_OR_RETURN(const Guests guests, co_await store->Guests());
-    auto found = RecordOf(guests, left);
+    auto found = core::FindLogin(guests, left);
     core::Guest next = found.value_or(left);
     if (!found) {
       next.leaving = true;
       next.left_on.clear();
     }
     for (const GuestVisit& visit : visits) {
-      const bool fails = visit.fate == Fate::kFailed && HasJob(left.left_on, visit.job);
+      const bool fails = visit.fate == Fate::kFailed && core::HasLeft(left, visit.job);
       const bool is_in = core::IsLetIn(next, visit.job, visit.name);
-      if (fails && !is_in && !HasJob(next.left_on, visit.job)) next.left_on.push_back(visit.job);
+      if (fails && !is_in && !core::HasLeft(next, visit.job)) next.left_on.push_back(visit.job);
     }
     if (found ? next == *found : next.left_on.empty()) co_return base::Ok();
     set = co_await store->SetGuest(std::move(found), std::move(next));
@@ -68,9 +68,9 @@ base::Task<base::Result<GuestChange>> Settle(ports::GuestStore* store, core::Gue
   co_return change;
 }
 
-/// The guest's record, if another command has let them in to some of these jobs, or taken the key
-/// away from some, while their nodes were visited: it may have been at a node first. Marked with
-/// the jobs that the guest has left, whose nodes may have got the key afterwards.
+/// The guest's record, if it lets them in to other ones of these jobs than `guest`: another command
+/// changed that while their nodes were visited, and may have been at a node first. Marked with the
+/// jobs that the guest has left, whose nodes may have got the key afterwards.
 base::Task<base::Result<std::optional<core::Guest>>> ChangedMeanwhile(ports::GuestStore* store,
                                                                       core::Guest guest,
                                                                       SliceHolders holders) {
@@ -79,7 +79,7 @@ base::Task<base::Result<std::optional<core::Guest>>> ChangedMeanwhile(ports::Gue
   base::Status set = base::Ok();
   for (int tries = 0; tries < kReadsOfRecord; ++tries) {
     JM_CO_ASSIGN_OR_RETURN(const Guests guests, co_await store->Guests());
-    auto found = RecordOf(guests, guest);
+    auto found = core::FindLogin(guests, guest);
     const core::Guest now = found.value_or(gone);
     core::Guest marked = now;
     MarkLeft(marked, guest, holders);
@@ -136,7 +136,7 @@ base::Task<base::Result<GuestChange>> LetIn(Context context, core::Guest guest) 
   JM_CO_TRY(co_await CheckNumbers(context.stores.jobs, guest.jobs));
   ports::GuestStore* const store = context.stores.guests;
   JM_CO_ASSIGN_OR_RETURN(const Guests guests, co_await store->Guests());
-  const std::optional<core::Guest> was = RecordOf(guests, guest);
+  const std::optional<core::Guest> was = core::FindLogin(guests, guest);
   core::Guest now = Merged(std::move(guest), was);
   JM_CO_ASSIGN_OR_RETURN(auto holders, co_await JobsWithSlices(context));
   UnmarkLetIn(now, holders);
@@ -161,12 +161,9 @@ base::Task<base::Result<GuestChange>> TakeAway(Context context, core::Guest gues
   // A slice is recorded before it is requested, and who is let in is read in between: those that
   // are recorded from now on are requested without the key.
   JM_CO_ASSIGN_OR_RETURN(holders, co_await JobsWithSlices(context));
-  core::Guest marked = now;
-  MarkLeft(marked, guest, holders);
-  if (marked != now) {
-    JM_CO_TRY(co_await store->SetGuest(now, marked));
-  }
-  co_return co_await BringInLine(std::move(context), std::move(marked), std::move(holders));
+  JM_CO_ASSIGN_OR_RETURN(auto marked, co_await ChangedMeanwhile(store, guest, holders));
+  if (marked) now = *std::move(marked);
+  co_return co_await BringInLine(std::move(context), std::move(now), std::move(holders));
 }
 
 }  // namespace jobman::client

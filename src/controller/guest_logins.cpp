@@ -26,18 +26,6 @@ base::Error ChangesTooOften() {
           .hint = "the job's next stage brings them in line"};
 }
 
-std::optional<core::Guest> GuestIn(const std::vector<core::Guest>& guests,
-                                   const core::Guest& guest) {
-  const auto found = std::find_if(guests.begin(), guests.end(), [&](const core::Guest& one) {
-    return core::IsSameLogin(one, guest);
-  });
-  return found == guests.end() ? std::nullopt : std::optional(*found);
-}
-
-bool HasLeft(const core::Guest& guest, core::JobId job) {
-  return std::find(guest.left_on.begin(), guest.left_on.end(), job) != guest.left_on.end();
-}
-
 }  // namespace
 
 base::Task<core::SliceRequest> GuestLogins::WithGuests(core::SliceRequest request, core::JobId job,
@@ -91,7 +79,7 @@ base::Task<base::Status> GuestLogins::Change(Visit visit) {
     JM_CO_ASSIGN_OR_RETURN(const bool stands, co_await StillStands(visit, guests));
     if (!stands) continue;
     if (!changed.ok()) {
-      JM_CO_TRY(co_await KeepLeft(std::move(guests), visit.job));
+      JM_CO_TRY(co_await KeepLeft(std::move(guests), visit));
       co_return changed;
     }
     if (logins.unsure) co_return *std::move(logins.unsure);
@@ -120,29 +108,31 @@ base::Task<base::Result<bool>> GuestLogins::StillStands(Visit visit,
   JM_CO_ASSIGN_OR_RETURN(const auto now, co_await ports_.stores.guests->Guests());
   bool stands = true;
   for (const core::Guest& was : guests) {
-    const auto found = GuestIn(now, was);
+    const auto found = core::FindLogin(now, was);
     const bool had = core::IsLetIn(was, visit.job, visit.name);
     const bool has = found && core::IsLetIn(*found, visit.job, visit.name);
     if (had == has) continue;
     stands = false;
     if (had) {
-      JM_CO_TRY(co_await PutBack(was, visit.job));
+      JM_CO_TRY(co_await PutBack(was, visit));
     }
   }
   co_return stands;
 }
 
-base::Task<base::Status> GuestLogins::PutBack(core::Guest was, core::JobId job) {
+base::Task<base::Status> GuestLogins::PutBack(core::Guest was, Visit visit) {
   core::Guest gone = was;
   gone.leaving = true;
   gone.left_on.clear();
   base::Status set = base::Ok();
   for (int tries = 0; tries < kTries; ++tries) {
     JM_CO_ASSIGN_OR_RETURN(const auto now, co_await ports_.stores.guests->Guests());
-    auto found = GuestIn(now, was);
+    auto found = core::FindLogin(now, was);
     core::Guest next = found.value_or(gone);
-    if (HasLeft(next, job)) co_return base::Ok();
-    next.left_on.push_back(job);
+    // Who is back by now may keep the key.
+    const bool is_in = core::IsLetIn(next, visit.job, visit.name);
+    if (is_in || core::HasLeft(next, visit.job)) co_return base::Ok();
+    next.left_on.push_back(visit.job);
     set = co_await ports_.stores.guests->SetGuest(std::move(found), std::move(next));
     if (set.ok() || set.error().reason != base::Reason::kStale) break;
   }
@@ -150,17 +140,17 @@ base::Task<base::Status> GuestLogins::PutBack(core::Guest was, core::JobId job) 
 }
 
 /// A command may have struck the job off before the key came back to the nodes, which failed now.
-base::Task<base::Status> GuestLogins::KeepLeft(std::vector<core::Guest> guests, core::JobId job) {
+base::Task<base::Status> GuestLogins::KeepLeft(std::vector<core::Guest> guests, Visit visit) {
   for (const core::Guest& guest : guests) {
-    if (!HasLeft(guest, job)) continue;
-    JM_CO_TRY(co_await PutBack(guest, job));
+    if (!core::HasLeft(guest, visit.job)) continue;
+    JM_CO_TRY(co_await PutBack(guest, visit));
   }
   co_return base::Ok();
 }
 
 base::Task<base::Status> GuestLogins::NoteLeft(std::vector<core::Guest> guests, core::JobId job) {
   for (const core::Guest& guest : guests) {
-    if (!HasLeft(guest, job)) continue;
+    if (!core::HasLeft(guest, job)) continue;
     JM_CO_TRY(co_await StrikeOff(guest, job));
   }
   co_return base::Ok();
@@ -176,9 +166,10 @@ base::Task<base::Status> GuestLogins::StrikeOff(core::Guest guest, core::JobId j
     set = co_await ports_.stores.guests->SetGuest(guest, std::move(next));
     if (set.ok() || set.error().reason != base::Reason::kStale) co_return set;
     JM_CO_ASSIGN_OR_RETURN(const auto now, co_await ports_.stores.guests->Guests());
-    const auto found = GuestIn(now, guest);
+    const auto found = core::FindLogin(now, guest);
     // Who came back and left anew may have got the key since.
-    if (!found || found->added_at != guest.added_at || !HasLeft(*found, job)) co_return base::Ok();
+    if (!found || found->added_at != guest.added_at || !core::HasLeft(*found, job))
+      co_return base::Ok();
     guest = *found;
   }
   co_return set;

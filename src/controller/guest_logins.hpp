@@ -40,8 +40,8 @@ class GuestLogins {
   base::Task<base::Status> Change(Visit visit);
   base::Task<base::Status> ChangeNodes(Visit visit, core::LoginChange change);
   base::Task<base::Result<bool>> StillStands(Visit visit, std::vector<core::Guest> guests);
-  base::Task<base::Status> PutBack(core::Guest was, core::JobId job);
-  base::Task<base::Status> KeepLeft(std::vector<core::Guest> guests, core::JobId job);
+  base::Task<base::Status> PutBack(core::Guest was, Visit visit);
+  base::Task<base::Status> KeepLeft(std::vector<core::Guest> guests, Visit visit);
   base::Task<base::Status> NoteLeft(std::vector<core::Guest> guests, core::JobId job);
   base::Task<base::Status> StrikeOff(core::Guest guest, core::JobId job);
 

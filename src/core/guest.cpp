@@ -84,6 +84,16 @@ bool IsSameLogin(const Guest& one, const Guest& other) {
   return one.user == other.user && one.key.type == other.key.type && one.key.data == other.key.data;
 }
 
+std::optional<Guest> FindLogin(const std::vector<Guest>& guests, const Guest& login) {
+  const auto found = std::find_if(guests.begin(), guests.end(),
+                                  [&](const Guest& one) { return IsSameLogin(one, login); });
+  return found == guests.end() ? std::nullopt : std::optional(*found);
+}
+
+bool HasLeft(const Guest& guest, JobId job) {
+  return std::find(guest.left_on.begin(), guest.left_on.end(), job) != guest.left_on.end();
+}
+
 bool HasLogin(std::string_view keys, std::string_view line) {
   return IsAmong(base::Split(keys, '\n'), line);
 }
@@ -105,11 +115,9 @@ LoginChange LoginsFor(const std::vector<Guest>& guests, JobId job, std::string_v
   LoginChange change;
   for (const Guest& guest : guests) {
     const std::string line = LoginOf(guest);
-    const bool left =
-        std::find(guest.left_on.begin(), guest.left_on.end(), job) != guest.left_on.end();
     if (IsLetIn(guest, job, name)) {
       change.add.push_back(line);
-    } else if (left && !HasLogin(kept, line)) {
+    } else if (HasLeft(guest, job) && !HasLogin(kept, line)) {
       change.remove.push_back(line);
     }
   }

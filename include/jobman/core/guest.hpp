@@ -1,6 +1,7 @@
 #pragma once
 
 #include <map>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -53,6 +54,10 @@ base::Status CheckJobWord(std::string_view word);
 std::string LoginOf(const Guest& guest);
 /// Whether both are the same key of the same user, whatever jobs they are for.
 bool IsSameLogin(const Guest& one, const Guest& other);
+/// The record of the same key of the same user; nothing if there is none.
+std::optional<Guest> FindLogin(const std::vector<Guest>& guests, const Guest& login);
+/// Whether nodes of the job may still have the key, which is to be taken away there.
+bool HasLeft(const Guest& guest, JobId job);
 /// Whether the guest's key is to be on the nodes of that job.
 bool IsLetIn(const Guest& guest, JobId job, std::string_view name);
 /// Whether a word of Guest::jobs means the job: its number, "42" or "000042", or a pattern of its

@@ -2,6 +2,9 @@
 
 #include <gmock/gmock.h>
 
+#include <functional>
+#include <utility>
+
 #include "jobman/core/slice_name.hpp"
 #include "tests/support/public_keys.hpp"
 #include "tests/unit/client/client_world.hpp"
@@ -17,6 +20,23 @@ using testing::ElementsAre;
 using testing::HasSubstr;
 using testing::IsEmpty;
 using testing::SizeIs;
+
+/// The guests of the store; after the first change something happens.
+class EventfulGuests final : public ports::GuestStore {
+ public:
+  explicit EventfulGuests(ports::GuestStore* inner) : inner_(inner) {}
+  base::Task<base::Result<std::vector<core::Guest>>> Guests() override { return inner_->Guests(); }
+  base::Task<base::Status> SetGuest(std::optional<core::Guest> was,
+                                    std::optional<core::Guest> now) override {
+    base::Status set = co_await inner_->SetGuest(std::move(was), std::move(now));
+    if (const auto happens = std::exchange(after_change, {})) happens();
+    co_return set;
+  }
+  std::function<void()> after_change = {};
+
+ private:
+  ports::GuestStore* inner_;
+};
 
 class GuestsTest : public test::ClientWorld {
  protected:
@@ -127,6 +147,26 @@ TEST_F(GuestsTest, AKeyIsTakenAwayFromEachNodeAndForgotten) {
   EXPECT_TRUE(change.forgotten);
   EXPECT_THAT(LoginsOn(job), ElementsAre(core::LoginOf(Bob())));
   EXPECT_THAT(*store_.Guests(), ElementsAre(Bob()));
+}
+
+TEST_F(GuestsTest, ASliceThatCameMeanwhileLosesTheKeyThoughTheRecordHasChanged) {
+  Held("train");
+  LetIn(Ann());
+  client::Context context = Context();
+  EventfulGuests guests(context.stores.guests);
+  context.stores.guests = &guests;
+  core::Job late;
+  guests.after_change = [&] {
+    late = Held("late");  // it was requested with the key
+    // As the controller does, when a stage of the other job begins.
+    EXPECT_TRUE(store_.SetGuest(Recorded(), {}).ok());
+  };
+  const auto change = Await(client::TakeAway(context, Recorded(), {}));
+  ASSERT_TRUE(change.ok()) << change.error().ToString();
+  ASSERT_THAT(change->visits, SizeIs(2));
+  EXPECT_EQ(change->visits[1].job, late.id);
+  EXPECT_TRUE(change->forgotten);
+  EXPECT_THAT(*store_.Guests(), IsEmpty());
 }
 
 TEST_F(GuestsTest, AKeyThatCannotBeTakenAwayYetStaysOnRecordAndIsTriedAgain) {

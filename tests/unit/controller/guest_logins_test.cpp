@@ -1,5 +1,8 @@
 #include "controller/guest_logins.hpp"
 
+#include <functional>
+#include <utility>
+
 #include "controller/slice_calls.hpp"
 #include "tests/support/public_keys.hpp"
 #include "tests/unit/controller/cloud_fixture.hpp"
@@ -12,6 +15,25 @@ using testing::HasSubstr;
 using testing::IsEmpty;
 using testing::Not;
 using testing::SizeIs;
+
+/// The guests of the store; before a certain reading something happens.
+class EventfulGuests final : public ports::GuestStore {
+ public:
+  explicit EventfulGuests(ports::GuestStore* inner) : inner_(inner) {}
+  base::Task<base::Result<std::vector<core::Guest>>> Guests() override {
+    if (--readings == 0) before_reading();
+    return inner_->Guests();
+  }
+  base::Task<base::Status> SetGuest(std::optional<core::Guest> was,
+                                    std::optional<core::Guest> now) override {
+    return inner_->SetGuest(std::move(was), std::move(now));
+  }
+  int readings = 0;
+  std::function<void()> before_reading = {};
+
+ private:
+  ports::GuestStore* inner_;
+};
 
 class GuestLoginsTest : public CloudFixture {
  protected:
@@ -96,6 +118,24 @@ TEST_F(GuestLoginsTest, ANodeThatFailsAfterTheRecordWasDroppedIsOnRecord) {
   logins_.Bring(job);
   Turn();
   EXPECT_THAT(*store_.Guests(), ElementsAre(leaving));
+}
+
+TEST_F(GuestLoginsTest, AGuestWhoIsBackIsNotPutOnRecordAsLeaving) {
+  const core::Job job = Granted();
+  Invite(test::Ann());
+  EventfulGuests guests(ports_.stores.guests);
+  ports_.stores.guests = &guests;
+  guests.before_reading = [&] {
+    ASSERT_TRUE(store_.SetGuest({}, test::Ann()).ok());
+    api_->AddFault({.call = "ChangeLogins", .error = {.code = base::Code::kUnavailable}});
+  };
+  api_->before_change_of_logins = [&] {
+    ASSERT_TRUE(store_.SetGuest(test::Ann(), {}).ok());
+    guests.readings = 2;  // after the one that shows that the guest has gone
+  };
+  logins_.Bring(job);
+  Turn();
+  EXPECT_THAT(*store_.Guests(), ElementsAre(test::Ann()));
 }
 
 TEST_F(GuestLoginsTest, ACallDuringAnotherIsNotLost) {
