@@ -105,11 +105,15 @@ base::Task<base::Result<std::vector<core::Job>>> JobsWithHosts(ports::JobStore* 
   co_return found;
 }
 
-core::SshConfig SshConfigOf(const base::StatePaths& paths, std::vector<core::SshJob> jobs,
-                            std::optional<core::JobId> only) {
+std::vector<core::SshJob> WithKeysOnDisk(std::vector<core::SshJob> jobs) {
   for (core::SshJob& job : jobs) {
     if (!IsOnDisk(job.private_key)) job.private_key.clear();
   }
+  return jobs;
+}
+
+core::SshConfig SshConfigOf(const base::StatePaths& paths, const std::vector<core::SshJob>& jobs,
+                            std::optional<core::JobId> only) {
   const core::SshFiles files{.known_hosts = paths.SshKnownHosts().string(),
                              .seen_hosts = paths.SshSeenHosts().string()};
   return core::SshConfigFor(jobs, files, only);

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <asio/redirect_error.hpp>
 #include <asio/use_awaitable.hpp>
+#include <cstddef>
 #include <filesystem>
 #include <utility>
 
@@ -35,24 +36,30 @@ bool LacksKeys(const core::SshJob& job) {
                      [](const core::SshHost& host) { return !host.key; });
 }
 
+/// How many hosts are not named, as their cloud has not said what their VMs are called.
+std::ptrdiff_t CountNameless(const core::SshJob& job) {
+  return std::count_if(job.hosts.begin(), job.hosts.end(),
+                       [](const core::SshHost& host) { return host.vm_name.empty(); });
+}
+
 }  // namespace
 
-/// Of a writing, which runs in a thread that may outlive everybody else.
-struct SshConfigKeeper::Written {
+/// Runs in a thread that may outlive everybody else.
+struct SshConfigKeeper::Writing {
   base::StatePaths paths = {};
-  std::vector<core::SshJob> jobs = {};
-  std::shared_ptr<const core::SshConfig> before = {};
-  std::shared_ptr<const core::SshConfig> now = {};
+  Basis jobs = {};
+  std::shared_ptr<const Basis> before = {};
+  std::shared_ptr<const Basis> now = {};
   base::Status status = base::Ok();
 
   void Work() {
-    now = std::make_shared<const core::SshConfig>(SshConfigOf(paths, std::move(jobs)));
-    const bool same =
-        before && before->config == now->config && before->known_hosts == now->known_hosts;
+    now = std::make_shared<const Basis>(WithKeysOnDisk(std::move(jobs)));
+    if (before && *before == *now) return;
+    const core::SshConfig config = SshConfigOf(paths, *now);
     std::error_code ignored;
     const bool needless =
-        now->names.empty() && !std::filesystem::exists(paths.SshConfig(), ignored);
-    if (!same && !needless) status = WriteSshConfig(paths, *now);
+        config.names.empty() && !std::filesystem::exists(paths.SshConfig(), ignored);
+    if (!needless) status = WriteSshConfig(paths, config);
   }
 };
 
@@ -73,7 +80,7 @@ void SshConfigKeeper::Start() {
 }
 
 bool SshConfigKeeper::Quiet() const {
-  return !started_ || (!changed_ && !working_);
+  return !started_ || (!changed_ && !working_ && asking_ == 0);
 }
 
 void SshConfigKeeper::Changed() {
@@ -131,15 +138,19 @@ base::Task<void> SshConfigKeeper::Loop(SshConfigKeeper* self) {
     self->incomplete_ = false;
     const auto read = co_await self->ReadHeld();
     if (!read.ok()) self->incomplete_ = true;  // nothing is taken away before that is known
-    if (read.ok()) {
-      co_await self->FindKeys();
-      co_await self->Write();
-      // The cloud of one job, which may not answer, holds nobody else up.
-      const bool found = co_await self->FindAllNames();
-      if (found) co_await self->Write();
-    }
+    if (read.ok()) co_await self->WriteAll();
     self->working_ = false;
   }
+}
+
+/// Writes the jobs whose keys were read, though there may be others by then: without its pinned key
+/// a host would be one that nobody has visited yet, whose first key the client believes. So while
+/// the store fails, the files stay as they are.
+base::Task<void> SshConfigKeeper::WriteAll() {
+  Jobs jobs = jobs_;
+  const auto read = co_await FindKeys(jobs);
+  if (read.ok()) co_await Write(std::move(jobs));
+  AskForNames();
 }
 
 /// Of hosts without a key, until they have one: less and less often.
@@ -168,48 +179,65 @@ base::Task<base::Status> SshConfigKeeper::ReadHeld() {
   co_return base::Ok();
 }
 
-base::Task<void> SshConfigKeeper::FindKeys() {
-  const auto jobs = jobs_;  // they may change during a wait
+base::Task<base::Status> SshConfigKeeper::FindKeys(Jobs jobs) {
+  base::Status read = base::Ok();
   for (const auto& [id, entry] : jobs) {
     const bool all = !std::exchange(entry->read, true);
     if (!all && !LacksKeys(*entry->hosts)) continue;
     const auto found = co_await FindPinnedKeys(ports_.stores.host_keys, entry->hosts, all);
-    if (!found.ok()) entry->read = false;
     incomplete_ = incomplete_ || !found.ok() || LacksKeys(*entry->hosts);
+    if (found.ok()) continue;
+    entry->read = !all;
+    read = found;
+  }
+  co_return read;
+}
+
+void SshConfigKeeper::AskForNames() {
+  for (const auto& [id, entry] : jobs_) {
+    if (!entry->names_vms || CountNameless(*entry->hosts) == 0) continue;
+    incomplete_ = true;
+    if (std::exchange(entry->asking, true)) continue;
+    ++asking_;
+    base::Spawn(loop_.get_executor(), scope_, NameVms(this, entry));
   }
 }
 
-/// Whether it found any.
-base::Task<bool> SshConfigKeeper::FindAllNames() {
-  const auto jobs = jobs_;
-  bool any = false;
-  for (const auto& [id, entry] : jobs) {
-    if (!entry->names_vms) continue;
-    const bool some = co_await FindNames(entry);
-    any = any || some;
-  }
-  co_return any;
+/// The cloud of one job, which may not answer, holds nobody else up.
+base::Task<void> SshConfigKeeper::NameVms(SshConfigKeeper* self, EntryPtr entry) {
+  co_await base::Yield();  // AskForNames() iterates over what a change may replace
+  const std::ptrdiff_t nameless = CountNameless(*entry->hosts);
+  auto names = self->FindNames(entry);
+  std::string what = "asking for the names of VMs";
+  (void)co_await base::WithTimeout(std::move(names), kNameVmsLimit, std::move(what));
+  entry->asking = false;
+  --self->asking_;
+  if (CountNameless(*entry->hosts) < nameless) self->Changed();
 }
 
-base::Task<bool> SshConfigKeeper::FindNames(EntryPtr entry) {
-  bool any = false;
+base::Task<base::Status> SshConfigKeeper::FindNames(EntryPtr entry) {
   for (core::SshHost& host : entry->hosts->hosts) {
+    if (!IsCurrent(entry)) break;  // nobody would forget what VmNames learns now
     if (!host.vm_name.empty()) continue;
     const core::HostPosition position = core::PositionOf(*entry->names_vms->slice, host.number);
     std::string name = co_await vms_.Of(entry->names_vms, position);
-    incomplete_ = incomplete_ || name.empty();
-    any = any || !name.empty();
     host.vm_name = std::move(name);
   }
-  co_return any;
+  co_return base::Ok();
 }
 
-base::Task<void> SshConfigKeeper::Write() {
+/// Whether the job has not changed since, nor gone.
+bool SshConfigKeeper::IsCurrent(const EntryPtr& entry) const {
+  const auto known = jobs_.find(entry->hosts->id);
+  return known != jobs_.end() && known->second == entry;
+}
+
+base::Task<void> SshConfigKeeper::Write(Jobs jobs) {
   if (!may_write_()) co_return;
-  const auto work = std::make_shared<Written>();
+  const auto work = std::make_shared<Writing>();
   work->paths = options_.paths;
   work->before = written_;
-  for (const auto& [id, entry] : jobs_) work->jobs.push_back(*entry->hosts);
+  for (const auto& [id, entry] : jobs) work->jobs.push_back(*entry->hosts);
   std::function<void()> write = [work] { work->Work(); };
   base::Status ended = co_await base::RunAndLeave(std::move(write));
   if (ended.ok()) ended = work->status;
@@ -219,6 +247,7 @@ base::Task<void> SshConfigKeeper::Write() {
     co_return;
   }
   incomplete_ = true;
+  written_.reset();  // one of the files may be another one by now
   if (std::exchange(trouble_, ended.error().ToString()) == ended.error().ToString()) co_return;
   base::Log(base::LogLevel::kWarn, "ssh", "the names of hosts for OpenSSH are not up to date: {}",
             trouble_);

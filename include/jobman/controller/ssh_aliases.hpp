@@ -27,9 +27,12 @@ base::Task<base::Status> FindPinnedKeys(ports::HostKeyStore* keys,
 base::Task<base::Result<std::vector<core::Job>>> JobsWithHosts(ports::JobStore* jobs,
                                                                std::set<core::JobId> but = {});
 
-/// The text for these jobs, as core::SshConfigFor(). Looks at the disk: a private key that is not
-/// there is left out, as there may be one in the agent.
-core::SshConfig SshConfigOf(const base::StatePaths& paths, std::vector<core::SshJob> jobs,
+/// The jobs without those private keys that are not on disk, as there may be one in the agent. May
+/// block.
+std::vector<core::SshJob> WithKeysOnDisk(std::vector<core::SshJob> jobs);
+
+/// The text for these jobs, as core::SshConfigFor().
+core::SshConfig SshConfigOf(const base::StatePaths& paths, const std::vector<core::SshJob>& jobs,
                             std::optional<core::JobId> only = {});
 
 /// Replaces the files of StatePaths that the OpenSSH client reads; of the keys that it saw itself,

@@ -97,7 +97,10 @@ inline constexpr base::Duration kGatherSshConfig = std::chrono::milliseconds{300
 /// How often keys are looked for that ssh_config lacks: the first wait, doubled up to the longest.
 inline constexpr base::Duration kFirstLookAtKeys = std::chrono::seconds{2};
 inline constexpr base::Duration kLongestLookAtKeys = std::chrono::minutes{1};
+/// How long a job's names may wait for its cloud to say what its VMs are called.
+inline constexpr base::Duration kNameVmsLimit = std::chrono::seconds{5};
 static_assert(kGatherSshConfig < kFirstLookAtKeys && kFirstLookAtKeys < kLongestLookAtKeys);
+static_assert(kNameVmsLimit < kLongestLookAtKeys);
 
 // Commands that run on hosts for other processes.
 

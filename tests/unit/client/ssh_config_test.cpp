@@ -5,7 +5,10 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include <chrono>
 #include <filesystem>
+#include <map>
+#include <string>
 
 #include "tests/support/sample_job.hpp"
 #include "tests/unit/client/client_world.hpp"
@@ -107,6 +110,17 @@ TEST_F(SshInclude, AFolderThatCannotBeWrittenIsNamed) {
 
 using HostNamesTest = test::ClientWorld;
 
+/// A cloud that does not say what its VMs are called.
+class MuteCloud final : public test::FakeSliceApi {
+ public:
+  using FakeSliceApi::FakeSliceApi;
+  base::Task<base::Result<std::map<int, std::string>>> GetVmNames(core::Place,
+                                                                  std::string) override {
+    co_await base::Sleep(std::chrono::hours{24});
+    co_return std::map<int, std::string>();
+  }
+};
+
 TEST_F(HostNamesTest, AreThoseOfJobsThatHoldHostsWithTheirPinnedKeys) {
   core::Job held = test::SampleJob("held");
   held.state = core::Done{};
@@ -127,6 +141,25 @@ TEST_F(HostNamesTest, AreThoseOfJobsThatHoldHostsWithTheirPinnedKeys) {
   const auto none = Await(FindHostNames(Context(), waiting.id));
   ASSERT_FALSE(none.ok());
   EXPECT_EQ(none.error().code, base::Code::kUnavailable);
+}
+
+TEST_F(HostNamesTest, ACloudThatDoesNotAnswerCostsTheNamesOfItsOwnJobAlone) {
+  core::Job mute = test::SampleJob("mute");
+  mute.state = core::Done{};
+  mute.slice = test::SampleSlice("mute-000001-a1");
+  mute.spec.ssh.proxy_command = "connect %n";
+  Put(mute);
+  core::Job held = test::SampleJob("held");
+  held.state = core::Done{};
+  held.slice = test::SampleSlice("held-000002-a1");
+  Put(held);
+  MuteCloud cloud(clock_);
+  client::Context context = Context();
+  context.open_cloud = test::Lend(cloud);
+  const auto names = Await(FindHostNames(context));
+  ASSERT_TRUE(names.ok()) << names.error().ToString();
+  EXPECT_THAT(names->config.config, HasSubstr("Host jobman-2 "));
+  EXPECT_THAT(names->config.config, Not(HasSubstr("Host jobman-1 ")));
 }
 
 }  // namespace

@@ -3,8 +3,16 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <filesystem>
+#include <map>
+#include <utility>
+#include <vector>
+
 #include "jobman/base/files.hpp"
+#include "jobman/base/strings.hpp"
+#include "jobman/base/waiters.hpp"
 #include "jobman/controller/ssh_aliases.hpp"
+#include "jobman/controller/times.hpp"
 #include "tests/support/fake_slice_api.hpp"
 #include "tests/support/memory_store.hpp"
 #include "tests/support/sample_job.hpp"
@@ -16,6 +24,52 @@ namespace {
 using testing::AllOf;
 using testing::HasSubstr;
 using testing::Not;
+
+/// A cloud that says what its VMs are called when the test says so.
+class SilentCloud final : public test::FakeSliceApi {
+ public:
+  using FakeSliceApi::FakeSliceApi;
+  base::Task<base::Result<std::map<int, std::string>>> GetVmNames(core::Place,
+                                                                  std::string) override {
+    ++asked;
+    while (silent) co_await speaks.Wait();
+    std::map<int, std::string> names;
+    names[0] = "t1v-n-0-w-0";
+    names[1] = "t1v-n-0-w-1";
+    co_return names;
+  }
+  void Speak() {
+    silent = false;
+    speaks.WakeAll();
+  }
+  int asked = 0;
+  bool silent = true;
+  base::Waiters speaks = {};
+};
+
+/// Keys of the store, which fails as long as the test says so.
+class FailingKeys final : public ports::HostKeyStore {
+ public:
+  explicit FailingKeys(ports::HostKeyStore* inner) : inner_(inner) {}
+  base::Task<base::Result<std::optional<std::string>>> PinnedKey(std::string identity) override {
+    return inner_->PinnedKey(std::move(identity));
+  }
+  base::Task<base::Result<std::map<std::string, std::string>>> PinnedKeys(
+      std::vector<std::string> identities) override {
+    if (!fails) co_return co_await inner_->PinnedKeys(std::move(identities));
+    ++refused;
+    base::Error busy{.code = base::Code::kUnavailable, .message = "the store is busy"};
+    co_return busy;
+  }
+  base::Task<base::Status> PinKey(std::string identity, std::string key) override {
+    return inner_->PinKey(std::move(identity), std::move(key));
+  }
+  bool fails = true;
+  int refused = 0;
+
+ private:
+  ports::HostKeyStore* inner_;
+};
 
 class SshConfigKeeperTest : public testing::Test {
  protected:
@@ -156,6 +210,74 @@ TEST_F(SshConfigKeeperTest, KeysThatTheClientSawAreKeptForMachinesThatAreThere) 
   keeper_->Take(Holding(7, "m1"));
   Settle();
   EXPECT_EQ(base::ReadFile(seen).value_or(""), "jobman-m1-1 ssh-ed25519 A\n");
+}
+
+TEST_F(SshConfigKeeperTest, WhileTheStoreFailsTheFilesStayAsTheyAre) {
+  Pin("m1/0", "ssh-ed25519 AAAA");
+  Pin("m1/1", "ssh-ed25519 BBBB");
+  FailingKeys keys(ports_.stores.host_keys);
+  ports_.stores.host_keys = &keys;
+  keeper_->Start();
+  keeper_->Take(Holding(7, "m1"));
+  ASSERT_TRUE(Until([&] { return keys.refused > 0; }));
+  Settle();
+  EXPECT_EQ(Config(), "(none)") << "without its key, the client would believe the first one";
+  keys.fails = false;
+  ASSERT_TRUE(Until([&] { return Config() != "(none)"; }));
+  EXPECT_THAT(Config(), AllOf(HasSubstr("Host jobman-7 "), Not(HasSubstr("accept-new"))));
+}
+
+TEST_F(SshConfigKeeperTest, AfterAWritingThatFailedNothingCountsAsWritten) {
+  Pin("m1/0", "ssh-ed25519 OLD");
+  Pin("m2/0", "ssh-ed25519 NEW");
+  keeper_->Start();
+  keeper_->Take(Holding(7, "m1"));
+  Settle();
+  const base::Path file = options_.paths.SshConfig();
+  std::filesystem::remove(file);
+  std::filesystem::create_directories(file / "in the way");
+  keeper_->Take(Holding(7, "m2"));
+  Settle();
+  EXPECT_EQ(KnownHosts(), "jobman-m2-0 ssh-ed25519 NEW\n") << "which is written first";
+  std::filesystem::remove_all(file);
+  keeper_->Take(Holding(7, "m1"));
+  Settle();
+  EXPECT_THAT(Config(), HasSubstr("HostKeyAlias jobman-m1-0\n"));
+  EXPECT_EQ(KnownHosts(), "jobman-m1-0 ssh-ed25519 OLD\n");
+}
+
+TEST_F(SshConfigKeeperTest, ACloudThatDoesNotNameItsVmsHoldsNoOtherJobUp) {
+  const auto cloud = std::make_shared<SilentCloud>(clock_);
+  api_ = cloud;
+  core::Job named = Holding(7, "m1");
+  named.spec.ssh.proxy_command = "connect %n";
+  keeper_->Start();
+  keeper_->Take(named);
+  ASSERT_TRUE(Until([&] { return cloud->asked > 0; }));
+  core::Job other = Holding(8, "m2");
+  other.name = "eval";
+  keeper_->Take(other);
+  ASSERT_TRUE(Until([&] { return base::Contains(Config(), "Host jobman-8 "); }));
+  EXPECT_THAT(Config(), Not(HasSubstr("Host jobman-7 ")));
+  cloud->Speak();
+  ASSERT_TRUE(Until([&] {
+    clock_.Advance(kCloudSilence);  // it may have been given up once
+    return base::Contains(Config(), "Host jobman-7 ");
+  }));
+  EXPECT_THAT(Config(), HasSubstr("ProxyCommand connect t1v-n-0-w-1\n"));
+  Settle();
+}
+
+TEST_F(SshConfigKeeperTest, ACloudIsAskedForNamesForALimitedTime) {
+  const auto cloud = std::make_shared<SilentCloud>(clock_);
+  api_ = cloud;
+  core::Job named = Holding(7, "m1");
+  named.spec.ssh.proxy_command = "connect %n";
+  keeper_->Start();
+  keeper_->Take(named);
+  ASSERT_TRUE(Until([&] { return cloud->asked > 0; }));
+  EXPECT_FALSE(keeper_->Quiet());
+  Settle();  // as `tick` waits
 }
 
 TEST(SshAliases, AnotherPortAndTheWayAreThoseOfTheJob) {
