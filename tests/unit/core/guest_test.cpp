@@ -3,6 +3,9 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <optional>
+#include <vector>
+
 #include "tests/support/public_keys.hpp"
 
 namespace jobman::core {
@@ -84,6 +87,16 @@ TEST(Guest, IsLetInToEveryJobOrToThoseThatAreNamed) {
   Guest leaving = test::Ann();
   leaving.leaving = true;
   EXPECT_FALSE(IsLetIn(leaving, JobId{7}, "train"));
+}
+
+TEST(Guest, IsFoundByUserAndKeyWhateverElseIsRecorded) {
+  const std::vector<Guest> guests = {test::Bob(), test::Ann({"sweep-*"})};
+  EXPECT_EQ(FindLogin(guests, test::Ann()), guests[1]);
+  EXPECT_EQ(FindLogin(guests, test::GuestWith(test::kEd25519Key, "eve")), std::nullopt);
+  Guest left = test::Ann({"sweep-*"});
+  left.left_on = {JobId{7}};
+  EXPECT_TRUE(HasLeft(left, JobId{7}));
+  EXPECT_FALSE(HasLeft(left, JobId{8}));
 }
 
 TEST(Guest, WordsOfJobsArePlain) {
