@@ -12,8 +12,8 @@
 namespace jobman::client {
 namespace {
 
-base::Task<base::Status> FindNames(Context context, core::Job job,
-                                   std::shared_ptr<core::SshJob> hosts) {
+base::Task<base::Status> FindVmNames(Context context, core::Job job,
+                                     std::shared_ptr<core::SshJob> hosts) {
   Vouching vouching(std::move(context));
   for (core::SshHost& host : hosts->hosts) {
     std::string name = co_await vouching.NameOf(job, core::PositionOf(*job.slice, host.number));
@@ -27,7 +27,7 @@ base::Task<base::Status> FindKeysAndNames(Context context, core::Job job,
                                           std::shared_ptr<core::SshJob> hosts) {
   JM_CO_TRY(co_await controller::FindPinnedKeys(context.stores.host_keys, hosts, /*all=*/true));
   if (!core::NamesVm(hosts->proxy_command)) co_return base::Ok();
-  auto names = FindNames(std::move(context), std::move(job), hosts);
+  auto names = FindVmNames(std::move(context), std::move(job), hosts);
   std::string what = "asking for the names of VMs";
   // What is missing then, the text says.
   (void)co_await base::WithTimeout(std::move(names), controller::kNameVmsLimit, std::move(what));
