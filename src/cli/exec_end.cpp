@@ -46,22 +46,29 @@ ExecEnd EndOf(const ssh::FanOutResult& result) {
   return end;
 }
 
-base::Error InterruptedEnd(core::JobId job, const ssh::FanOutResult& result) {
+base::Error InterruptedEnd(core::JobId job, const client::StoppableRun& run) {
   std::vector<int> ended;
   std::vector<int> idle;
   std::vector<int> open;
-  for (const ssh::HostOutcome& host : result.hosts)
+  for (const ssh::HostOutcome& host : run.result.hosts) {
+    if (std::ranges::count(run.not_ours, host.host) > 0) continue;
     (host.result.ok() ? ended : host.begun ? open : idle).push_back(host.host);
+  }
   std::vector<std::string> parts;
   if (!ended.empty()) parts.push_back("the command has ended " + OnHosts(ended));
   if (!idle.empty()) parts.push_back("it did not begin " + OnHosts(idle));
   if (!open.empty()) parts.push_back("it may go on " + OnHosts(open));
+  if (!run.not_ours.empty())
+    parts.push_back("it goes on as another user (sudo), whom the login may not signal, " +
+                    OnHosts(run.not_ours));
   base::Error error{.code = base::Code::kCancelled,
                     .message = "interrupted: " + base::Join(parts, "; ")};
+  open.insert(open.end(), run.not_ours.begin(), run.not_ours.end());
   if (open.empty()) return error;
   std::sort(open.begin(), open.end());
   error.hint = "see what runs there: jobman exec " + core::FormatJobId(job) + " -w " +
-               base::FormatRanges(open) + " --patience 30s --fold -- ps x";
+               base::FormatRanges(open) + " --patience 30s --fold -- ps " +
+               (run.not_ours.empty() ? "x" : "ax");
   return error;
 }
 

@@ -2,6 +2,7 @@
 
 #include <string>
 
+#include "jobman/client/run_until_stopped.hpp"
 #include "jobman/core/job.hpp"
 #include "jobman/ssh/fan_out.hpp"
 
@@ -22,6 +23,6 @@ struct ExecEnd {
 ExecEnd EndOf(const ssh::FanOutResult& result);
 
 /// How an interrupted `exec` ends: where the command has ended, did not begin, and may go on.
-base::Error InterruptedEnd(core::JobId job, const ssh::FanOutResult& result);
+base::Error InterruptedEnd(core::JobId job, const client::StoppableRun& run);
 
 }  // namespace jobman::cli

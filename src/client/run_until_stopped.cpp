@@ -9,17 +9,38 @@
 #include <utility>
 
 #include "client/interrupts.hpp"
+#include "jobman/base/waiters.hpp"
 #include "jobman/client/times.hpp"
 #include "jobman/ssh/file_limit.hpp"
 
 namespace jobman::client {
 namespace {
 
-using RunningCommands = std::vector<ssh::FanOutControl::Running>;
+using Begun = ssh::FanOutControl::Begun;
+using Clock = std::chrono::steady_clock;
+
+base::Duration Since(Clock::time_point start) {
+  return std::chrono::duration_cast<base::Duration>(Clock::now() - start);
+}
+
+/// What the command's group was told, on a host where the command ran at the first interrupt.
+struct Told {
+  std::string signal = {};                ///< empty: nothing yet, over a call of its own
+  std::optional<ssh::GroupEnd> end = {};  ///< what came of it; nothing: no answer yet
+  bool gone() const { return end == ssh::GroupEnd::kGone; }
+};
 
 /// What the coroutines of one run share.
 struct Stopping {
   explicit Stopping(asio::io_context& loop) : interrupts(loop) {}
+  /// The commands that have begun.
+  std::vector<Begun> Commands() const { return ended ? *ended : control->begun(); }
+  /// What the group of a command was told; null: nothing, nor will it be.
+  const Told* ToldOf(const Begun& one) const {
+    const auto found = told.find(one.host);
+    return found == told.end() || !one.group.known() ? nullptr : &found->second;
+  }
+
   Interrupts interrupts;
   std::unique_ptr<ports::HostShell> shell;
   std::shared_ptr<ssh::FanOutControl> control = std::make_shared<ssh::FanOutControl>();
@@ -27,6 +48,10 @@ struct Stopping {
   std::map<int, ports::HostTarget> targets = {};
   int interrupted = 0;
   std::string signal = {};  ///< the last that was sent
+  std::map<int, Told> told = {};
+  std::optional<std::vector<Begun>> ended = {};  ///< once all calls are over
+  bool enough = false;                           ///< nobody waits for answers any more
+  base::Waiters changed = {};
 };
 
 using StoppingPtr = std::shared_ptr<Stopping>;
@@ -61,96 +86,138 @@ base::Task<void> PassSameInterrupt(StoppingPtr stopping) {
   }
 }
 
-std::vector<int> NumbersOf(const RunningCommands& running) {
-  std::vector<int> numbers;
-  for (const auto& one : running) numbers.push_back(one.host);
-  return numbers;
+/// Whether the group is to be sent the signal over a call of its own now. Where the command runs,
+/// sshd may have passed the signal on.
+bool IsDue(const Stopping& stopping, const Begun& one, base::Duration passed) {
+  const Told* told = stopping.ToldOf(one);
+  if (told == nullptr || told->gone() || told->signal == stopping.signal) return false;
+  return one.ended || passed >= kSameInterrupt;
 }
 
-std::vector<ssh::FanOutHost> EndersOf(const RunningCommands& running, const std::string& signal,
-                                      base::Duration wait) {
-  std::vector<ssh::FanOutHost> hosts;
-  for (const auto& one : running) {
-    if (!one.group.known()) continue;
-    hosts.push_back(
-        {.host = one.host, .target = one.target, .command = ssh::EndLine(one.group, signal, wait)});
+/// Whether an answer is still to come.
+bool AwaitsAnswer(const Stopping& stopping) {
+  const auto commands = stopping.Commands();
+  return std::any_of(commands.begin(), commands.end(), [&stopping](const Begun& one) {
+    const Told* told = stopping.ToldOf(one);
+    if (told == nullptr || told->gone()) return false;
+    return told->signal != stopping.signal || !told->end;
+  });
+}
+
+base::Task<void> EndGroup(StoppingPtr stopping, Begun one, base::Duration wait) {
+  ports::RemoteCommand command{.command = ssh::EndLine(one.group, stopping->signal, wait),
+                               .limit = wait + kStopWait};
+  const ports::ByteSink nobody;
+  const auto end = co_await stopping->shell->Run(one.target, std::move(command), nobody, nobody);
+  stopping->told[one.host].end = ssh::EndOf(end);
+  stopping->changed.WakeAll();
+}
+
+/// The last signal once more, to each group that is left, as soon as it is known: a login shell may
+/// be slow to say it. Never ends by itself.
+base::Task<void> EndGroups(StoppingPtr stopping) {
+  const auto executor = co_await asio::this_coro::executor;
+  const base::CancelScope scope;
+  const auto start = Clock::now();
+  while (true) {
+    const base::Duration passed = Since(start);
+    for (const Begun& one : stopping->Commands()) {
+      if (!IsDue(*stopping, one, passed)) continue;
+      stopping->told[one.host] = {.signal = stopping->signal};
+      const base::Duration wait = std::max(kStopWait - passed, base::Duration{0});
+      base::Spawn(executor, scope, EndGroup(stopping, one, wait));
+    }
+    co_await base::Sleep(kGroupLook);
   }
-  return hosts;
 }
 
-/// The signal once more, to the groups that it may not have reached.
-base::Task<ssh::FanOutResult> EndGroups(StoppingPtr stopping, std::vector<ssh::FanOutHost> hosts) {
-  ssh::FanOutOptions options{.limit = kStopWait};
-  ports::RemoteCommand none;  // each host has its own
-  co_return co_await ssh::FanOut(stopping->shell.get(), std::move(hosts), std::move(none),
-                                 std::move(options));
-}
-
-base::Task<void> EndRunning(StoppingPtr stopping, std::string signal) {
-  auto hosts = EndersOf(stopping->control->running(), signal, base::Duration{0});
-  if (!hosts.empty()) co_await EndGroups(stopping, std::move(hosts));
+/// Sends the signal to the commands that run.
+void Send(Stopping& stopping, const std::string& signal) {
+  ++stopping.interrupted;
+  stopping.signal = signal;
+  std::vector<int> hosts;
+  for (const Begun& one : stopping.Commands()) {
+    if (stopping.interrupted == 1 && (!one.ended || one.lost)) stopping.told[one.host] = {};
+    const Told* told = stopping.ToldOf(one);
+    const bool left = told != nullptr && !told->gone();
+    if (left || !one.ended) hosts.push_back(one.host);
+  }
+  if (stopping.on_stop) stopping.on_stop(signal, hosts);
+  stopping.control->Signal(signal);
 }
 
 /// Sends the signal and waits; whether an interrupt ended the wait.
-base::Task<bool> Send(StoppingPtr stopping, std::string signal) {
-  stopping->signal = signal;
-  ++stopping->interrupted;
-  if (stopping->on_stop) stopping->on_stop(signal, NumbersOf(stopping->control->running()));
-  stopping->control->Signal(signal);
-  co_await PassSameInterrupt(stopping);
+base::Task<bool> Stop(StoppingPtr stopping, std::string signal) {
+  Send(*stopping, signal);
   const auto executor = co_await asio::this_coro::executor;
   const base::CancelScope scope;
-  base::Spawn(executor, scope, EndRunning(stopping, signal));
-  const bool again = co_await InterruptedWithin(stopping, kStopWait);
+  base::Spawn(executor, scope, EndGroups(stopping));
+  co_await PassSameInterrupt(stopping);
+  bool again = co_await InterruptedWithin(stopping, kStopWait);
+  if (again) co_return true;
+  stopping->control->GiveUp();
+  again = co_await InterruptedWithin(stopping, kEndWait);
   co_return again;
 }
 
 /// Never ends by itself: the run does.
 base::Task<void> HeedInterrupts(StoppingPtr stopping) {
   co_await stopping->interrupts.Wait();
-  bool again = co_await Send(stopping, "TERM");
-  if (again) again = co_await Send(stopping, "KILL");
+  bool again = co_await Stop(stopping, "TERM");
+  if (again) again = co_await Stop(stopping, "KILL");
   if (again) ++stopping->interrupted;
   stopping->control->GiveUp();
+  stopping->enough = true;
+  stopping->changed.WakeAll();
   while (true) co_await base::Sleep(std::chrono::hours{1});
+}
+
+std::vector<Begun> BegunIn(const Stopping& stopping, const ssh::FanOutResult& result) {
+  std::vector<Begun> begun;
+  for (const ssh::HostOutcome& host : result.hosts) {
+    if (!host.begun) continue;
+    begun.push_back({.host = host.host,
+                     .target = stopping.targets.at(host.host),
+                     .group = host.group,
+                     .ended = true,
+                     .lost = !host.result.ok()});
+  }
+  return begun;
+}
+
+/// Until what was interrupted has ended with its children, which may outlive the login shell.
+base::Task<ssh::FanOutResult> RunToTheEnd(StoppingPtr stopping, std::vector<ssh::FanOutHost> hosts,
+                                          ports::RemoteCommand command,
+                                          ssh::FanOutOptions options) {
+  auto result = co_await ssh::FanOut(stopping->shell.get(), std::move(hosts), std::move(command),
+                                     std::move(options));
+  stopping->ended = BegunIn(*stopping, result);
+  while (!stopping->enough && AwaitsAnswer(*stopping)) co_await stopping->changed.Wait();
+  co_return result;
 }
 
 base::Task<ssh::FanOutResult> RunAll(StoppingPtr stopping, std::vector<ssh::FanOutHost> hosts,
                                      ports::RemoteCommand command, ssh::FanOutOptions options) {
   using namespace asio::experimental::awaitable_operators;
-  auto first = co_await (HeedInterrupts(stopping) ||
-                         AfterOthers(ssh::FanOut(stopping->shell.get(), std::move(hosts),
-                                                 std::move(command), std::move(options))));
+  auto first = co_await (
+      HeedInterrupts(stopping) ||
+      AfterOthers(RunToTheEnd(stopping, std::move(hosts), std::move(command), std::move(options))));
   co_await base::EndIfCancelled();
   co_return std::move(std::get<1>(first));
 }
 
-/// Hosts whose connection broke, and that were given up.
-RunningCommands LeftRunning(const Stopping& stopping, const ssh::FanOutResult& result) {
-  RunningCommands left;
-  for (const ssh::HostOutcome& host : result.hosts) {
-    if (host.result.ok() || !host.begun || !host.group.known()) continue;
-    left.push_back(
-        {.host = host.host, .target = stopping.targets.at(host.host), .group = host.group});
+/// Writes down what the groups answered: a command has ended when nothing of its group is left.
+void NoteEnds(const Stopping& stopping, StoppableRun* run) {
+  for (ssh::HostOutcome& host : run->result.hosts) {
+    const Told* told = stopping.ToldOf({.host = host.host, .group = host.group});
+    if (told == nullptr) continue;
+    if (told->end == ssh::GroupEnd::kNotOurs) run->not_ours.push_back(host.host);
+    if (told->gone() && !host.result.ok())
+      host.result = 128 + (told->signal == "KILL" ? SIGKILL : SIGTERM);
+    if (!told->gone() && host.result.ok())
+      host.result = base::Error{.code = base::Code::kCancelled,
+                                .message = "interrupted; processes of the command may go on"};
   }
-  return left;
-}
-
-/// Writes down where the command has ended after all.
-void NoteEnds(const ssh::FanOutResult& ends, const std::string& signal, ssh::FanOutResult* result) {
-  for (const ssh::HostOutcome& end : ends.hosts) {
-    if (!end.result.ok() || *end.result != 0) continue;
-    for (ssh::HostOutcome& host : result->hosts)
-      if (host.host == end.host) host.result = 128 + (signal == "KILL" ? SIGKILL : SIGTERM);
-  }
-}
-
-void EndLeft(const Context& context, const StoppingPtr& stopping, ssh::FanOutResult* result) {
-  auto hosts = EndersOf(LeftRunning(*stopping, *result), stopping->signal, kEndWait);
-  if (hosts.empty()) return;
-  const auto ends = context.Await(
-      UnlessInterrupted(&stopping->interrupts, EndGroups(stopping, std::move(hosts))));
-  if (ends) NoteEnds(*ends, stopping->signal, result);
 }
 
 bool SomeHaveTimedOut(const ssh::FanOutResult& result) {
@@ -172,9 +239,11 @@ StoppableRun RunUntilStopped(const Context& context, std::vector<ssh::FanOutHost
   StoppableRun run{.result = context.Await(
                        RunAll(stopping, std::move(hosts), std::move(same), std::move(options)))};
   run.interrupted = stopping->interrupted > 0;
+  NoteEnds(*stopping, &run);
   // A third interrupt is somebody who will not wait.
-  if (run.interrupted && stopping->interrupted < 3) EndLeft(context, stopping, &run.result);
-  if (SomeHaveTimedOut(run.result)) SendFarewell(*context.loop);
+  const bool left = stopping->control->given_up() && stopping->interrupted < 3;
+  if (left || SomeHaveTimedOut(run.result)) SendFarewell(*context.loop);
+  base::RunTask(*context.loop, base::Yield());  // what was cancelled ends
   return run;
 }
 

@@ -22,12 +22,15 @@ constexpr const char* kSayGroup =
 
 /// One line without "!", so that it is the same word in every login shell. A leader with another
 /// start is another process, so the group has ended: the kernel gives no pid to a new process while
-/// a group has it.
+/// a group has it. kill fails alike for a group without members and for one whose members are all
+/// another user's, so /proc is asked which it is; a zombie has ended. busybox's kill knows no "--".
 constexpr const char* kEnd =
     "l=; read -r l 2>/dev/null <\"/proc/$1/stat\"; p=$1 born=$2 signal=$3 left=$4; "
     "set -- ${l##*) }; [ \"${20:-$born}\" = \"$born\" ] || exit 0; "
-    "kill -s \"$signal\" -- \"-$p\" 2>/dev/null; "
-    "while kill -s 0 -- \"-$p\" 2>/dev/null; do [ \"$left\" -gt 0 ] || exit 1; "
+    "kill \"-$signal\" \"-$p\" 2>/dev/null; "
+    "while code=1; kill -0 \"-$p\" 2>/dev/null || { code=2; "
+    "grep -qs \") [^ZX] [0-9]* $p \" /proc/[0-9]*/stat; }; do "
+    "[ \"$left\" -gt 0 ] || exit \"$code\"; "
     "left=$((left - 1)); sleep 0.1 2>/dev/null || sleep 1; done";
 
 bool IsNumber(const std::string& word) {
@@ -86,6 +89,13 @@ std::string EndLine(const CommandGroup& group, const std::string& signal, base::
   JM_CHECK(IsNumber(group.leader) && IsNumber(group.born), "a known group");
   return fmt::format("exec sh -c '{}' sh {} {} {} {}", kEnd, group.leader, group.born, signal,
                      wait.count() / 100);
+}
+
+GroupEnd EndOf(const base::Result<int>& exit_code) {
+  if (!exit_code.ok()) return GroupEnd::kUnknown;
+  if (*exit_code == 0) return GroupEnd::kGone;
+  if (*exit_code == 1) return GroupEnd::kLeft;
+  return *exit_code == 2 ? GroupEnd::kNotOurs : GroupEnd::kUnknown;
 }
 
 }  // namespace jobman::ssh

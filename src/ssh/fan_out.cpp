@@ -196,7 +196,7 @@ class Rows {
     FanOutControl* control = shared_->options.control.get();
     if (control == nullptr) return;
     for (const FanOutHost& one : hosts) targets_.push_back(one.target);
-    control->Connect([this] { CancelSome(); }, [this] { return Running(); });
+    control->Connect([this] { CancelSome(); }, [this] { return Begun(); });
   }
   ~Rows() {
     if (shared_->options.control) shared_->options.control->Connect({}, {});
@@ -214,14 +214,18 @@ class Rows {
         scopes_[row].Cancel();
     }
   }
-  std::vector<FanOutControl::Running> Running() const {
-    std::vector<FanOutControl::Running> running;
+  std::vector<FanOutControl::Begun> Begun() const {
+    std::vector<FanOutControl::Begun> begun;
     for (std::size_t row = 0; row < scopes_.size(); ++row) {
       const HostOutcome& host = shared_->result.hosts[row];
-      if (shared_->ended[row] || !host.begun) continue;
-      running.push_back({.host = host.host, .target = targets_[row], .group = host.group});
+      if (!host.begun) continue;
+      begun.push_back({.host = host.host,
+                       .target = targets_[row],
+                       .group = host.group,
+                       .ended = shared_->ended[row],
+                       .lost = shared_->ended[row] && !host.result.ok()});
     }
-    return running;
+    return begun;
   }
 
   std::shared_ptr<Shared> shared_;

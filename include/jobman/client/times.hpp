@@ -49,10 +49,12 @@ inline constexpr base::Duration kBillingAnswer = std::chrono::seconds{60};
 inline constexpr base::Duration kFarewell = std::chrono::seconds{1};
 /// How long `exec` waits for a command to end after each signal.
 inline constexpr base::Duration kStopWait = std::chrono::seconds{10};
-/// How long, at the end, for a command that was signalled over another connection.
+/// How much longer for what is left of it to be said.
 inline constexpr base::Duration kEndWait = std::chrono::seconds{3};
 /// Interrupts that follow each other so soon are one: `timeout` signals its child, then the group.
 inline constexpr base::Duration kSameInterrupt = std::chrono::milliseconds{500};
+/// How often it is looked whether a host has said the group that is to be signalled.
+inline constexpr base::Duration kGroupLook = std::chrono::milliseconds{100};
 /// How often `exec --follow` tries a host again.
 inline constexpr base::Duration kFollowRetry = std::chrono::seconds{1};
 /// How long it does without a byte, unless told otherwise.

@@ -4,6 +4,7 @@
 #include <string_view>
 #include <utility>
 
+#include "jobman/base/result.hpp"
 #include "jobman/ports/host_shell.hpp"
 
 namespace jobman::ssh {
@@ -43,8 +44,18 @@ class GroupReport {
   CommandGroup group_ = {};
 };
 
-/// A command line that sends "TERM" or "KILL" to the group, and gives it `wait` to end. Its exit
-/// code is 0 once nothing of the group is left, 1 if something is. The group must be known.
+/// A command line that sends "TERM" or "KILL" to the group, and gives it `wait` to end. The group
+/// must be known; its leader may have ended.
 std::string EndLine(const CommandGroup& group, const std::string& signal, base::Duration wait);
+
+/// What EndLine() found.
+enum class GroupEnd {
+  kGone,     ///< no process of the group is left
+  kLeft,     ///< some are
+  kNotOurs,  ///< some are, all of another user (sudo), whom the login may not signal
+  kUnknown,  ///< it did not run to its end
+};
+/// From the result of EndLine().
+GroupEnd EndOf(const base::Result<int>& exit_code);
 
 }  // namespace jobman::ssh

@@ -48,26 +48,27 @@ class FanOutControl {
   bool given_up() const { return given_up_; }
   const std::shared_ptr<ports::Signals>& signals() const { return signals_; }
 
-  /// A command that runs.
-  struct Running {
+  /// A command that has begun.
+  struct Begun {
     int host = 0;
     ports::HostTarget target = {};
     CommandGroup group = {};
+    bool ended = false;  ///< the call that runs it is over
+    bool lost = false;   ///< and without an exit code: the command may go on
   };
-  /// Those that have begun and not ended.
-  std::vector<Running> running() const { return running_ ? running_() : std::vector<Running>{}; }
+  std::vector<Begun> begun() const { return begun_ ? begun_() : std::vector<Begun>{}; }
 
   /// For the fan-out; empty functions once it has ended.
-  void Connect(std::function<void()> changed, std::function<std::vector<Running>()> running) {
+  void Connect(std::function<void()> changed, std::function<std::vector<Begun>()> begun) {
     changed_ = std::move(changed);
-    running_ = std::move(running);
+    begun_ = std::move(begun);
   }
 
  private:
   std::shared_ptr<ports::Signals> signals_ = std::make_shared<ports::Signals>();
   bool given_up_ = false;
   std::function<void()> changed_ = {};
-  std::function<std::vector<Running>()> running_ = {};
+  std::function<std::vector<Begun>()> begun_ = {};
 };
 
 /// The numbers of the hosts that have not ended, as of the call. A list of a thousand is not made

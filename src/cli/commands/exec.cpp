@@ -186,7 +186,7 @@ Result<int> RunOn(App& app, const client::Context& context, const ExecOptions& o
   const ssh::FanOutResult& result = run.result;
   output.Finish();
   for (const std::string& first_use : context.Await(vouching.FirstUses())) app.Say(first_use);
-  if (run.interrupted) return InterruptedEnd(job.id, result);
+  if (run.interrupted) return InterruptedEnd(job.id, run);
   const auto kept =
       client::KeepLastExec(context.paths, job.id, client::AfterExec(order, result, last));
   if (!kept.ok()) app.Say("--rerun-failed will not know of this: " + kept.error().ToString());
