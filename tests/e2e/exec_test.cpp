@@ -290,6 +290,28 @@ TEST_F(Exec, ASecondInterruptKillsWhatIgnoresTheFirst) {
   EXPECT_EQ(place_.Jobman({"exec", "1", "-q", "--", "pgrep -f '[e]cho 6126'"}).out, "");
 }
 
+/// The login shell has ended, but its child ignores TERM and holds no output open.
+TEST_F(Exec, ChildrenBehindAnEndedShellAreNotForgotten) {
+  Run();
+  const pid_t exec = place_.Start(
+      {"exec", "1", "--",
+       "(trap '' TERM; exec sleep 6128) </dev/null >/dev/null 2>&1 & echo on; sleep 6129; echo"});
+  const auto said = [&] { return base::ReadFile(place_.home() / "controller.log").value_or(""); };
+  const auto running = [&](const std::string& pattern) {
+    return place_.Jobman({"exec", "1", "-q", "--", "pgrep -x sleep -a | grep " + pattern}).out;
+  };
+  const auto both = [&] { return std::ranges::count(running("612[89]"), '\n') >= 4; };
+  ASSERT_TRUE(place_.Until("all four to run", both));
+  ::kill(exec, SIGINT);
+  ASSERT_TRUE(place_.Until("the shells to end", [&] { return running("6129").empty(); }));
+  EXPECT_EQ(std::ranges::count(running("6128"), '\n'), 2);
+  ::kill(exec, SIGINT);
+  EXPECT_EQ(place_.EndOf(exec), 130);
+  EXPECT_THAT(said(), HasSubstr("sent KILL to the command on 2 hosts: 0-1; Ctrl-C again ends"));
+  EXPECT_THAT(said(), HasSubstr("interrupted: the command has ended on hosts 0-1"));
+  EXPECT_EQ(running("6128"), "");
+}
+
 TEST_F(Exec, ADetachedRunGoesOnWithoutAConnection) {
   ::setenv("JOBMAN_E2E_TOKEN", "hush", 1);
   Run("  workdir: /tmp\n  secrets: [JOBMAN_E2E_TOKEN]\n");

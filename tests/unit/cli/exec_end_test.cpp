@@ -53,20 +53,28 @@ ssh::HostOutcome Numbered(int host, ssh::HostOutcome outcome, bool begun) {
 }
 
 TEST(ExecEnd, AnInterruptSaysWhereTheCommandMayGoOn) {
-  const base::Error all = InterruptedEnd(
-      {42}, {.hosts = {Numbered(0, Exited(143), true), Numbered(1, Exited(0), true)}});
+  client::StoppableRun run;
+  run.result.hosts = {Numbered(0, Exited(143), true), Numbered(1, Exited(0), true)};
+  const base::Error all = InterruptedEnd({42}, run);
   EXPECT_EQ(all.code, Code::kCancelled);
   EXPECT_EQ(all.message, "interrupted: the command has ended on hosts 0-1");
   EXPECT_EQ(all.hint, "");
-  const base::Error some = InterruptedEnd(
-      {42}, {.hosts = {Numbered(0, Exited(143), true), Numbered(2, kRefusedHost, false),
-                       Numbered(3, kRefusedHost, true)}});
+  run.result.hosts = {Numbered(0, Exited(143), true), Numbered(2, kRefusedHost, false),
+                      Numbered(3, kRefusedHost, true)};
+  const base::Error some = InterruptedEnd({42}, run);
   EXPECT_EQ(
       some.message,
       "interrupted: the command has ended on host 0; it did not begin on host 2; it may go on "
       "on host 3");
   EXPECT_EQ(some.hint,
             "see what runs there: jobman exec 000042 -w 3 --patience 30s --fold -- ps x");
+  run.not_ours = {3};
+  const base::Error sudo = InterruptedEnd({42}, run);
+  EXPECT_EQ(sudo.message,
+            "interrupted: the command has ended on host 0; it did not begin on host 2; it goes on "
+            "as another user (sudo), whom the login may not signal, on host 3");
+  EXPECT_EQ(sudo.hint,
+            "see what runs there: jobman exec 000042 -w 3 --patience 30s --fold -- ps ax");
 }
 
 }  // namespace

@@ -3,6 +3,8 @@
 #include <gmock/gmock.h>
 #include <signal.h>
 
+#include <map>
+
 #include "jobman/base/strings.hpp"
 #include "jobman/client/host_target.hpp"
 #include "jobman/client/run_until_stopped.hpp"
@@ -23,13 +25,19 @@ class InterruptingShell final : public ports::HostShell {
  public:
   base::Task<base::Result<int>> Run(ports::HostTarget target, ports::RemoteCommand command,
                                     ports::ByteSink, ports::ByteSink err) override {
-    if (command.command.starts_with("exec sh -c 'l=;")) {
-      ++enders;
-      co_return ender;
-    }
+    if (command.command.starts_with("exec sh -c 'l=;")) co_return co_await End(command.command);
     while (target.address == "h1") co_await base::Sleep(std::chrono::hours{1});
     JM_CO_TRY(co_await command.may_begin());
-    JM_CO_TRY(err("hello\njobman: group 77 88\n"));
+    if (slow) {
+      ::raise(SIGINT);
+      co_await base::Sleep(2 * kSameInterrupt);
+    }
+    if (says_group) JM_CO_TRY(err("hello\njobman: group 77 88\n"));
+    if (slow) {
+      while (enders == 0) co_await base::Sleep(std::chrono::milliseconds{10});
+      ended = true;
+      co_return 143;
+    }
     if (breaks) {
       ::raise(SIGINT);
       base::Error error{.code = base::Code::kUnavailable,
@@ -54,9 +62,25 @@ class InterruptingShell final : public ports::HostShell {
   void Drop(const ports::HostTarget&) override {}
   std::size_t outlives = 0;
   bool breaks = false;
+  bool slow = false;  ///< takes no signal, and says its group long after the interrupt
+  bool says_group = true;
+  bool ended = false;  ///< the slow one
   int enders = 0;
-  int ender = 0;  ///< its exit code
+  std::map<std::string, int> codes = {};            ///< of the enders by their signal, else 0
+  std::map<std::string, bool> interrupted_by = {};  ///< while the ender with it waits
   std::vector<std::string> signals = {};
+
+ private:
+  base::Task<base::Result<int>> End(std::string line) {
+    ++enders;
+    const std::string signal = base::Contains(line, " KILL ") ? "KILL" : "TERM";
+    if (interrupted_by[signal]) {
+      co_await base::Sleep(2 * kSameInterrupt);
+      ::raise(SIGINT);
+      co_await base::Sleep(std::chrono::hours{1});
+    }
+    co_return codes[signal];
+  }
 };
 
 /// Pins a key at each login, as SSH does for a host that it sees first.
@@ -185,15 +209,75 @@ TEST_F(RunOnHostsTest, TheSecondInterruptKills) {
 }
 
 TEST_F(RunOnHostsTest, TheThirdInterruptEndsTheWait) {
+  for (const bool says_group : {true, false}) {
+    InterruptingShell hosts;
+    hosts.outlives = 2;
+    hosts.says_group = says_group;
+    hosts.codes = {{"TERM", 1}, {"KILL", 1}};
+    shell_ = &hosts;
+    auto chosen = ChooseHosts(Context().paths, JobOn(1), "all");
+    const auto run = RunUntilStopped(Context(), std::move(*chosen), "sleep 1000", {}, {});
+    EXPECT_TRUE(run.interrupted);
+    ASSERT_FALSE(run.result.hosts[0].result.ok());
+    EXPECT_TRUE(run.result.hosts[0].begun);
+    EXPECT_EQ(run.result.hosts[0].group.leader, says_group ? "77" : "");
+    EXPECT_EQ(hosts.enders > 0, says_group);
+  }
+}
+
+/// Over the controller's connections no signal is passed on.
+TEST_F(RunOnHostsTest, AGroupThatIsSaidLateGetsTheSignal) {
   InterruptingShell hosts;
-  hosts.outlives = 2;
+  hosts.slow = true;
   shell_ = &hosts;
   auto chosen = ChooseHosts(Context().paths, JobOn(1), "all");
   const auto run = RunUntilStopped(Context(), std::move(*chosen), "sleep 1000", {}, {});
   EXPECT_TRUE(run.interrupted);
-  ASSERT_FALSE(run.result.hosts[0].result.ok());
-  EXPECT_TRUE(run.result.hosts[0].begun);
-  EXPECT_EQ(run.result.hosts[0].group.leader, "77");
+  EXPECT_TRUE(hosts.ended) << "it was not given up";
+  EXPECT_EQ(hosts.enders, 1);
+  ASSERT_TRUE(run.result.hosts[0].result.ok());
+}
+
+TEST_F(RunOnHostsTest, ChildrenBehindAnEndedShellAreWaitedForAndKilled) {
+  InterruptingShell hosts;
+  hosts.interrupted_by["TERM"] = true;
+  shell_ = &hosts;
+  auto chosen = ChooseHosts(Context().paths, JobOn(1), "all");
+  std::vector<std::string> told;
+  const auto run =
+      RunUntilStopped(Context(), std::move(*chosen), "sleep 1000", {},
+                      [&told](const std::string& signal, const std::vector<int>& which) {
+                        told.push_back(signal + " " + base::FormatRanges(which));
+                      });
+  EXPECT_THAT(told, testing::ElementsAre("TERM 0", "KILL 0"));
+  EXPECT_EQ(hosts.enders, 2);
+  ASSERT_TRUE(run.result.hosts[0].result.ok());
+  EXPECT_EQ(*run.result.hosts[0].result, 143) << "the shell's own";
+}
+
+TEST_F(RunOnHostsTest, ACommandWhoseChildrenAreLeftHasNotEnded) {
+  for (const bool third : {false, true}) {
+    InterruptingShell hosts;
+    hosts.interrupted_by = {{"TERM", third}, {"KILL", third}};
+    hosts.codes["TERM"] = 1;
+    shell_ = &hosts;
+    auto chosen = ChooseHosts(Context().paths, JobOn(1), "all");
+    const auto run = RunUntilStopped(Context(), std::move(*chosen), "sleep 1000", {}, {});
+    EXPECT_TRUE(run.interrupted);
+    EXPECT_TRUE(run.result.hosts[0].begun);
+    EXPECT_FALSE(run.result.hosts[0].result.ok());
+    EXPECT_THAT(run.not_ours, testing::IsEmpty());
+  }
+}
+
+TEST_F(RunOnHostsTest, ProcessesOfAnotherUserAreTold) {
+  InterruptingShell hosts;
+  hosts.codes["TERM"] = 2;
+  shell_ = &hosts;
+  auto chosen = ChooseHosts(Context().paths, JobOn(1), "all");
+  const auto run = RunUntilStopped(Context(), std::move(*chosen), "sudo sleep 1000", {}, {});
+  EXPECT_FALSE(run.result.hosts[0].result.ok());
+  EXPECT_THAT(run.not_ours, testing::ElementsAre(0));
 }
 
 TEST_F(RunOnHostsTest, WhereTheConnectionBrokeTheGroupIsEndedOverAnother) {
@@ -201,7 +285,7 @@ TEST_F(RunOnHostsTest, WhereTheConnectionBrokeTheGroupIsEndedOverAnother) {
   hosts.breaks = true;
   shell_ = &hosts;
   for (const int code : {0, 1}) {
-    hosts.ender = code;
+    hosts.codes["TERM"] = code;
     auto chosen = ChooseHosts(Context().paths, JobOn(1), "all");
     const auto run = RunUntilStopped(Context(), std::move(*chosen), "sleep 1000", {}, {});
     EXPECT_TRUE(run.interrupted);

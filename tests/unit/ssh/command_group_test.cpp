@@ -75,6 +75,37 @@ TEST(CommandGroup, AllOfItIsEnded) {
   EXPECT_NE(::kill(-std::stoi(group.leader), 0), 0);
 }
 
+/// A child that ignores TERM behind a leader that has ended; it dies with the test.
+TEST(CommandGroup, WhatIsLeftOfItIsSaid) {
+  const auto ran = Sh(ReportingLine(
+      "(trap \"\" TERM; exec sleep 600) </dev/null >/dev/null 2>&1 & sleep 0.2; exit 0"));
+  const CommandGroup group = Taken({ran.err}).second;
+  ASSERT_TRUE(group.known());
+  EXPECT_EQ(EndOf(Sh(EndLine(group, "TERM", base::Duration{300})).exit_code), GroupEnd::kLeft);
+  EXPECT_EQ(EndOf(Sh(EndLine(group, "KILL", std::chrono::seconds{10})).exit_code), GroupEnd::kGone);
+  EXPECT_EQ(EndOf(Sh(EndLine(group, "KILL", base::Duration{0})).exit_code), GroupEnd::kGone);
+}
+
+/// What sudo started: kill fails as for a group that is gone.
+TEST(CommandGroup, ProcessesOfAnotherUserAreNotTakenForGone) {
+  if (::geteuid() != 0) GTEST_SKIP() << "only root can run something as another user";
+  const auto ran = Sh(ReportingLine("sleep 600 </dev/null >/dev/null 2>&1 & exit 0"));
+  const CommandGroup group = Taken({ran.err}).second;
+  ASSERT_TRUE(group.known());
+  const std::string line = EndLine(group, "TERM", base::Duration{300});
+  asio::io_context loop;
+  const auto other = base::RunTask(
+      loop, base::RunProcess({"setpriv", "--reuid=65534", "--clear-groups", "sh", "-c", line}, {}));
+  ASSERT_TRUE(other.ok());
+  EXPECT_EQ(EndOf(other->exit_code), GroupEnd::kNotOurs);
+  EXPECT_EQ(EndOf(Sh(EndLine(group, "KILL", std::chrono::seconds{10})).exit_code), GroupEnd::kGone);
+}
+
+TEST(CommandGroup, AnEndThatIsNoneIsUnknown) {
+  EXPECT_EQ(EndOf(base::Error{.code = base::Code::kUnavailable}), GroupEnd::kUnknown);
+  EXPECT_EQ(EndOf(143), GroupEnd::kUnknown);
+}
+
 TEST(CommandGroup, AnotherProcessOfThatNumberIsLeftAlone) {
   const CommandGroup other{.leader = std::to_string(::getpid()), .born = "1"};
   EXPECT_EQ(Sh(EndLine(other, "KILL", base::Duration{0})).exit_code, 0);
