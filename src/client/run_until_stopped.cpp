@@ -109,7 +109,7 @@ base::Task<void> EndGroup(StoppingPtr stopping, Begun one, base::Duration wait) 
                                .limit = wait + kStopWait};
   const ports::ByteSink nobody;
   const auto end = co_await stopping->shell->Run(one.target, std::move(command), nobody, nobody);
-  stopping->told[one.host].end = ssh::EndOf(end);
+  stopping->told[one.host].end = ssh::GroupEndOf(end);
   stopping->changed.WakeAll();
 }
 

@@ -91,7 +91,7 @@ std::string EndLine(const CommandGroup& group, const std::string& signal, base::
                      wait.count() / 100);
 }
 
-GroupEnd EndOf(const base::Result<int>& exit_code) {
+GroupEnd GroupEndOf(const base::Result<int>& exit_code) {
   if (!exit_code.ok()) return GroupEnd::kUnknown;
   if (*exit_code == 0) return GroupEnd::kGone;
   if (*exit_code == 1) return GroupEnd::kLeft;

@@ -305,6 +305,7 @@ TEST_F(Exec, ChildrenBehindAnEndedShellAreNotForgotten) {
   ::kill(exec, SIGINT);
   ASSERT_TRUE(place_.Until("the shells to end", [&] { return running("6129").empty(); }));
   EXPECT_EQ(std::ranges::count(running("6128"), '\n'), 2);
+  std::this_thread::sleep_for(std::chrono::seconds{1});  // another interrupt, not the same
   ::kill(exec, SIGINT);
   EXPECT_EQ(place_.EndOf(exec), 130);
   EXPECT_THAT(said(), HasSubstr("sent KILL to the command on 2 hosts: 0-1; Ctrl-C again ends"));

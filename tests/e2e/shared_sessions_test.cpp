@@ -133,26 +133,5 @@ TEST_F(SharedSessions, AnInterruptEndsTheCommandOnTheHosts) {
   EXPECT_TRUE(place_.Reaches("one", "SUCCEEDED"));
 }
 
-/// No signal goes over these connections, and the group is said only when ~/.bashrc is read.
-TEST_F(SharedSessions, AnInterruptReachesASlowLoginShell) {
-  ASSERT_TRUE(GoesThroughTheController());
-  ASSERT_EQ(Exec("echo 'touch ~/reading; sleep 3' >~/.bashrc").code, 0);
-  const auto look = [&](const std::string& line) {
-    return place_.Jobman({"exec", "1", "-q", "--", line}).out;
-  };
-  const pid_t exec = place_.Start({"exec", "1", "--", "sleep 6346; echo on"});
-  // Their command lines name it while they read.
-  ASSERT_TRUE(place_.Until("the login shells to begin", [&] {
-    const std::string out = look("pgrep -f '[s]leep 6346'");
-    return base::Contains(out, "host 0 |") && base::Contains(out, "host 1 |");
-  }));
-  ::kill(exec, SIGINT);
-  EXPECT_EQ(place_.EndOf(exec), 130);
-  EXPECT_THAT(Said(), HasSubstr("interrupted: the command has ended on hosts 0-1"));
-  EXPECT_EQ(look("pgrep -f '[s]leep 6346'"), "");
-  ASSERT_EQ(Exec("rm ~/.bashrc; touch ~/go").code, 0);
-  EXPECT_TRUE(place_.Reaches("one", "SUCCEEDED"));
-}
-
 }  // namespace
 }  // namespace jobman::test

@@ -56,6 +56,6 @@ enum class GroupEnd {
   kUnknown,  ///< it did not run to its end
 };
 /// From the result of EndLine().
-GroupEnd EndOf(const base::Result<int>& exit_code);
+GroupEnd GroupEndOf(const base::Result<int>& exit_code);
 
 }  // namespace jobman::ssh

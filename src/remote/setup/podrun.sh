@@ -69,13 +69,20 @@ jp_tag=JOBMAN_PODRUN=$$.$(date +%s)
 # The login shell on the other side may be another one.
 jp_call="exec env $jp_tag sh -c $(jp_quote "exec \"\$(command -v bash || command -v sh)\" -c \"\$0\"") $(jp_quote "$jp_line")"
 
-# jp_on HOST LINE: in the home folder.
+# jp_on FILE HOST LINE: in the home folder. FILE has the number of ssh while it runs.
 jp_on() {
-  if [ "$1" = "$jp_self" ]; then
-    (cd "$HOME" && exec sh -c "$2")
-  else
-    ssh -o BatchMode=yes -o ConnectTimeout=20 -- "$1" "$2"
+  if [ "$2" = "$jp_self" ]; then
+    (cd "$HOME" && exec sh -c "$3")
+    return
   fi
+  # A host that is gone answers nothing: after a minute it counts as broken.
+  ssh -o BatchMode=yes -o ConnectTimeout=20 -o ServerAliveInterval=15 -o ServerAliveCountMax=4 \
+    -- "$2" "$3" &
+  echo "$!" >"$1"
+  wait "$!"
+  jp_ended=$?
+  rm -f "$1"
+  return "$jp_ended"
 }
 
 # jp_end SIGNAL: to the processes of the command, on every host where it has not ended.
@@ -83,9 +90,20 @@ jp_end() {
   jp_kill="for f in \$(grep -lF $jp_tag /proc/[0-9]*/environ 2>/dev/null); do f=\${f#/proc/}; kill -$1 \${f%/environ} 2>/dev/null; done; true"
   jp_number=0
   for jp_host in $jp_list; do
-    [ -s "$jp_dir/$jp_number" ] || jp_on "$jp_host" "$jp_kill" </dev/null >/dev/null 2>&1 &
+    [ -s "$jp_dir/$jp_number" ] ||
+      jp_on "$jp_dir/$jp_number.$1.ssh" "$jp_host" "$jp_kill" </dev/null >/dev/null 2>&1 &
     jp_number=$((jp_number + 1))
   done
+}
+
+# Ends the ssh processes, which would wait for their hosts. The folder goes first: what they leave
+# writes into it.
+jp_give_up() {
+  jp_left=$(cat "$jp_dir"/*.ssh 2>/dev/null)
+  rm -rf "$jp_dir"
+  # shellcheck disable=SC2086
+  [ -z "$jp_left" ] || kill $jp_left 2>/dev/null
+  exit 130
 }
 
 jp_interrupts=0
@@ -94,7 +112,7 @@ jp_interrupted() {
   case $jp_interrupts in
     1) echo 'podrun: TERM to the command on all hosts; again: KILL' >&2 && jp_end TERM ;;
     2) echo 'podrun: KILL to the command on all hosts; again: ends the wait' >&2 && jp_end KILL ;;
-    *) exit 130 ;;
+    *) echo 'podrun: the command may go on where it has not ended' >&2 && jp_give_up ;;
   esac
 }
 
@@ -110,8 +128,10 @@ jp_number=0 jp_pids=''
 for jp_host in $jp_list; do
   if [ "$jp_host" != "$jp_self" ] || [ -n "$jp_local" ]; then
     {
-      jp_on "$jp_host" "$jp_call" </dev/null 2>&1
-      echo $? >"$jp_dir/$jp_number"
+      jp_on "$jp_dir/$jp_number.ssh" "$jp_host" "$jp_call" </dev/null 2>&1
+      jp_ended=$?
+      # After the third interrupt the folder is gone.
+      [ ! -d "$jp_dir" ] || echo "$jp_ended" >"$jp_dir/$jp_number"
     } | sed -u "s/^/host $jp_number | /" &
     jp_pids="$jp_pids $!"
   else

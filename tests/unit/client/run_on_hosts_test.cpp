@@ -32,7 +32,9 @@ class InterruptingShell final : public ports::HostShell {
       ::raise(SIGINT);
       co_await base::Sleep(2 * kSameInterrupt);
     }
-    if (says_group) JM_CO_TRY(err("hello\njobman: group 77 88\n"));
+    if (says_group) {
+      JM_CO_TRY(err("hello\njobman: group 77 88\n"));
+    }
     if (slow) {
       while (enders == 0) co_await base::Sleep(std::chrono::milliseconds{10});
       ended = true;

@@ -143,6 +143,41 @@ TEST_P(PodrunTest, EndsWithTheWorstCode) {
   EXPECT_THAT(broken.err, HasSubstr("podrun: host 2: exit code 255"));
 }
 
+/// A host that hangs: its ssh goes on until it is ended itself.
+TEST_P(PodrunTest, TheThirdInterruptLeavesNoSshBehind) {
+  Program("ssh",
+          "echo $$ >>\"$HOME/ssh-pids\"; echo \"$*\" >>\"$HOME/ssh-words\"\n"
+          "exec sleep 600\n");
+  const std::string home = host.home().string();
+  const Ended ran = host.Do(
+      {.command = "export HOME=" + home + " PATH=" + home +
+                  "/fakes:$PATH; cd\n"
+                  "until_lines() {\n"
+                  "  for i in $(seq 300); do\n"
+                  "    [ \"$(cat ssh-pids 2>/dev/null | wc -l)\" -lt $1 ] || return 0\n"
+                  "    sleep 0.1\n"
+                  "  done\n"
+                  "  echo \"not $1\"\n"
+                  "}\n"
+                  ".local/bin/podrun hang >said 2>&1 & p=$!\n"
+                  "until_lines 2; sleep 0.5; kill -TERM $p\n"
+                  "until_lines 4; sleep 0.5; kill -TERM $p\n"
+                  "until_lines 6; sleep 0.5; kill -TERM $p\n"
+                  "wait $p; echo \"code $?\"; cat said\n"
+                  "for i in $(seq 100); do\n"
+                  "  left=; for s in $(cat ssh-pids); do kill -0 $s 2>/dev/null && left=$s; done\n"
+                  "  [ -n \"$left\" ] || break\n"
+                  "  sleep 0.1\n"
+                  "done\n"
+                  "echo \"left: $left.\"\n"
+                  "[ -z \"$left\" ] || kill $(cat ssh-pids)\n"});
+  EXPECT_THAT(ran.out, testing::AllOf(HasSubstr("code 130\n"), HasSubstr("left: .\n"),
+                                      HasSubstr("KILL to the command on all hosts"),
+                                      HasSubstr("may go on where it has not ended")));
+  EXPECT_THAT(Slurp(host.home() / "ssh-words"), testing::AllOf(HasSubstr("ServerAliveInterval=15"),
+                                                               HasSubstr("ServerAliveCountMax=4")));
+}
+
 TEST_P(PodrunTest, AnotherPodrunStays) {
   const base::Path program = host.home() / ".local/bin/podrun";
   std::ofstream(program) << "mine\n";

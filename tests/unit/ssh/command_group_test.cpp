@@ -81,9 +81,10 @@ TEST(CommandGroup, WhatIsLeftOfItIsSaid) {
       "(trap \"\" TERM; exec sleep 600) </dev/null >/dev/null 2>&1 & sleep 0.2; exit 0"));
   const CommandGroup group = Taken({ran.err}).second;
   ASSERT_TRUE(group.known());
-  EXPECT_EQ(EndOf(Sh(EndLine(group, "TERM", base::Duration{300})).exit_code), GroupEnd::kLeft);
-  EXPECT_EQ(EndOf(Sh(EndLine(group, "KILL", std::chrono::seconds{10})).exit_code), GroupEnd::kGone);
-  EXPECT_EQ(EndOf(Sh(EndLine(group, "KILL", base::Duration{0})).exit_code), GroupEnd::kGone);
+  EXPECT_EQ(GroupEndOf(Sh(EndLine(group, "TERM", base::Duration{300})).exit_code), GroupEnd::kLeft);
+  EXPECT_EQ(GroupEndOf(Sh(EndLine(group, "KILL", std::chrono::seconds{10})).exit_code),
+            GroupEnd::kGone);
+  EXPECT_EQ(GroupEndOf(Sh(EndLine(group, "KILL", base::Duration{0})).exit_code), GroupEnd::kGone);
 }
 
 /// What sudo started: kill fails as for a group that is gone.
@@ -97,13 +98,14 @@ TEST(CommandGroup, ProcessesOfAnotherUserAreNotTakenForGone) {
   const auto other = base::RunTask(
       loop, base::RunProcess({"setpriv", "--reuid=65534", "--clear-groups", "sh", "-c", line}, {}));
   ASSERT_TRUE(other.ok());
-  EXPECT_EQ(EndOf(other->exit_code), GroupEnd::kNotOurs);
-  EXPECT_EQ(EndOf(Sh(EndLine(group, "KILL", std::chrono::seconds{10})).exit_code), GroupEnd::kGone);
+  EXPECT_EQ(GroupEndOf(other->exit_code), GroupEnd::kNotOurs);
+  EXPECT_EQ(GroupEndOf(Sh(EndLine(group, "KILL", std::chrono::seconds{10})).exit_code),
+            GroupEnd::kGone);
 }
 
 TEST(CommandGroup, AnEndThatIsNoneIsUnknown) {
-  EXPECT_EQ(EndOf(base::Error{.code = base::Code::kUnavailable}), GroupEnd::kUnknown);
-  EXPECT_EQ(EndOf(143), GroupEnd::kUnknown);
+  EXPECT_EQ(GroupEndOf(base::Error{.code = base::Code::kUnavailable}), GroupEnd::kUnknown);
+  EXPECT_EQ(GroupEndOf(143), GroupEnd::kUnknown);
 }
 
 TEST(CommandGroup, AnotherProcessOfThatNumberIsLeftAlone) {
