@@ -79,7 +79,7 @@ jp_on() {
   ssh -o BatchMode=yes -o ConnectTimeout=20 -o ServerAliveInterval=15 -o ServerAliveCountMax=4 \
     -- "$2" "$3" &
   echo "$!" >"$1"
-  wait "$!"
+  wait "$!" 2>/dev/null # dash says there which signal ended it
   jp_ended=$?
   rm -f "$1"
   return "$jp_ended"
