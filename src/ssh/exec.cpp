@@ -1,8 +1,9 @@
 #include "ssh/exec.hpp"
 
-#include <algorithm>
+#include <chrono>
 
 #include "ssh/channel.hpp"
+#include "ssh/command_times.hpp"
 
 namespace jobman::ssh {
 namespace {
@@ -10,54 +11,9 @@ namespace {
 using base::Result;
 using base::Status;
 
-/// How long a command may go on without an answer.
-class Patience {
- public:
-  explicit Patience(const ports::RemoteCommand& command)
-      : limit_(command.limit), silence_(command.silence) {}
-
-  void Heard() { heard_ = Now(); }
-  Deadline end() const { return std::min(After(began_, limit_), After(heard_, silence_)); }
-  bool over() const { return Now() >= end(); }
-  Error ErrorFor(const std::string& endpoint) const {
-    const bool silent = After(heard_, silence_) < After(began_, limit_);
-    return NoAnswer(endpoint, silent ? *silence_ : *limit_);
-  }
-
- private:
-  static Deadline Now() { return std::chrono::steady_clock::now(); }
-  static Deadline After(Deadline start, std::optional<base::Duration> time) {
-    return time ? start + *time : kNever;
-  }
-
-  std::optional<base::Duration> limit_;
-  std::optional<base::Duration> silence_;
-  Deadline began_ = Now();
-  Deadline heard_ = began_;
-};
-
-/// How long an output that nobody needs any more may stay open.
-class Linger {
- public:
-  explicit Linger(const ports::RemoteCommand& command) : quiet_(command.linger) {}
-
-  /// To be called in every round, with what was seen in it.
-  void Note(bool ended, bool some_out) {
-    const Deadline now = std::chrono::steady_clock::now();
-    if (ended && ended_ == kNever) ended_ = now;
-    if (some_out || ended_ == now) heard_ = now;
-  }
-  Deadline end() const {
-    if (!quiet_ || ended_ == kNever) return kNever;
-    return std::min(heard_ + *quiet_, ended_ + kMost);
-  }
-
- private:
-  static constexpr base::Duration kMost = std::chrono::minutes{1};
-  std::optional<base::Duration> quiet_;
-  Deadline ended_ = kNever;
-  Deadline heard_ = {};
-};
+Deadline Now() {
+  return std::chrono::steady_clock::now();
+}
 
 Task<Status> OpenChannel(std::shared_ptr<Session> session, Channel* channel, Deadline deadline) {
   while (true) {
@@ -66,22 +22,21 @@ Task<Status> OpenChannel(std::shared_ptr<Session> session, Channel* channel, Dea
     if (!session->alive()) co_return session->BrokenError();
     if (code != SSH_AGAIN)
       co_return Broken(session->endpoint(), "no channel: " + SessionError(session->raw()));
-    if (std::chrono::steady_clock::now() >= deadline)
-      co_return Broken(session->endpoint(), "it no longer answers");
+    if (Now() >= deadline) co_return Broken(session->endpoint(), "it no longer answers");
     co_await session->Changed(deadline);
   }
 }
 
 Task<Status> StartCommand(std::shared_ptr<Session> session, Channel* channel, std::string command,
-                          Patience patience) {
+                          CommandTimes* times) {
   while (true) {
     const int code = channel->Execute(command);
     if (code == SSH_OK) co_return base::Ok();
     if (!session->alive()) co_return session->BrokenError();
     if (code != SSH_AGAIN)
       co_return Broken(session->endpoint(), "command refused: " + SessionError(session->raw()));
-    if (patience.over()) co_return patience.ErrorFor(session->endpoint());
-    co_await session->Changed(patience.end());
+    if (const auto passed = times->Passed(Now())) co_return NoAnswer(session->endpoint(), *passed);
+    co_await session->Changed(times->Await());
   }
 }
 
@@ -162,28 +117,33 @@ Task<Result<int>> Exec(std::shared_ptr<Session> session, ports::RemoteCommand* c
                        ports::ByteSink out, ports::ByteSink err, base::Duration open_timeout,
                        bool* started) {
   Channel channel(session);
-  const Deadline deadline = std::chrono::steady_clock::now() + open_timeout;
+  const Deadline deadline = Now() + open_timeout;
   JM_CO_TRY(co_await OpenChannel(session, &channel, deadline));
   if (command->may_begin) JM_CO_TRY(co_await command->may_begin());
   if (command->pace) JM_CO_TRY(command->pace->MayRead());
   if (session->forwards_agent()) channel.RequestAgent();
   *started = true;
-  Patience patience(*command);
-  Linger linger(*command);
+  CommandTimes times(*command, Now());
   const Awakened awakened(command->pace, session);
   Signalled signalled(command->signals, session);
-  JM_CO_TRY(co_await StartCommand(session, &channel, command->command, patience));
+  JM_CO_TRY(co_await StartCommand(session, &channel, command->command, &times));
   while (true) {
     if (!channel.exit_code()) signalled.PassOn(channel);
+    const Deadline woken = Now();
     const auto seen = session->packets();
     auto moved = Exchange(channel, *command, out, err);
     session->After();
     if (!moved.ok()) co_return std::move(moved).error();
     if (channel.exit_code() && channel.AtEnd()) co_return *channel.exit_code();
-    linger.Note(channel.exit_code().has_value(), moved->out);
-    if (std::chrono::steady_clock::now() >= linger.end()) co_return *channel.exit_code();
-    if (moved->any) patience.Heard();
-    if (patience.over()) co_return patience.ErrorFor(session->endpoint());
+    const Deadline now = Now();
+    times.Note({.woken = woken,
+                .now = now,
+                .any = moved->any,
+                .out = moved->out,
+                .held = !moved->may_read,
+                .exited = channel.exit_code().has_value()});
+    if (times.Lingered(now)) co_return *channel.exit_code();
+    if (const auto passed = times.Passed(now)) co_return NoAnswer(session->endpoint(), *passed);
     if (moved->any) {
       co_await base::Yield();
       continue;
@@ -193,7 +153,7 @@ Task<Result<int>> Exec(std::shared_ptr<Session> session, ports::RemoteCommand* c
     if (session->packets() != seen) continue;
     if (moved->may_read && channel.closed())
       co_return Broken(session->endpoint(), "closed without an exit code");
-    co_await session->Changed(std::min(patience.end(), linger.end()));
+    co_await session->Changed(times.Await());
   }
 }
 

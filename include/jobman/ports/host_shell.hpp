@@ -63,7 +63,8 @@ class Pace {
   /// is the end of the input; nothing: there is none yet, until Wake(). An error ends the call.
   virtual Result<std::optional<std::string>> NextInput() = 0;
   /// Asked before the command begins, and then again and again: whether output may be read now. If
-  /// not, it waits on the host until Wake(). An error ends the call.
+  /// not, it waits on the host until Wake(), and that time is neither silence nor linger (see
+  /// RemoteCommand). An error ends the call.
   virtual Result<bool> MayRead() = 0;
 
   /// To be called when an answer of these two has changed.

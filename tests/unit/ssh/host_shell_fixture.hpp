@@ -12,6 +12,7 @@
 
 #include "jobman/ssh/host_shell.hpp"
 #include "tests/support/memory_host_keys.hpp"
+#include "tests/support/turn_until.hpp"
 #include "tests/unit/ssh/test_sshd.hpp"
 
 namespace jobman::ssh {
@@ -61,14 +62,7 @@ class HostShellTest : public testing::Test {
     }
   }
   /// Runs the loop until the condition holds; false after a minute.
-  bool TurnUntil(const std::function<bool()>& is_so) {
-    const auto end = std::chrono::steady_clock::now() + std::chrono::minutes{1};
-    while (!is_so() && std::chrono::steady_clock::now() < end) {
-      loop.restart();
-      loop.run_one_for(std::chrono::milliseconds{100});
-    }
-    return is_so();
-  }
+  bool TurnUntil(const std::function<bool()>& is_so) { return test::TurnUntil(loop, is_so); }
   /// Open files of this process, those of the loop included, which it opens at its first
   /// connection.
   int OpenFiles() {

@@ -1,28 +1,14 @@
 // Input and output at somebody else's pace.
 #include <gtest/gtest.h>
 
+#include "tests/support/set_pace.hpp"
 #include "tests/unit/ssh/host_shell_fixture.hpp"
 #include "tests/unit/ssh/test_sshd.hpp"
 
 namespace jobman::ssh {
 namespace {
 
-/// As the test says.
-class SetPace final : public ports::Pace {
- public:
-  Result<std::optional<std::string>> NextInput() override {
-    ++asked;
-    return std::exchange(next, std::nullopt);
-  }
-  Result<bool> MayRead() override {
-    if (broken) return *broken;
-    return may_read;
-  }
-  std::optional<std::string> next = {};
-  bool may_read = true;
-  std::optional<base::Error> broken = {};
-  int asked = 0;
-};
+using test::SetPace;
 
 TEST_F(HostShellTest, InputMayArriveWhileTheCommandRuns) {
   const TestSshd sshd;
@@ -52,6 +38,26 @@ TEST_F(HostShellTest, OutputWaitsUntilItMayBeRead) {
   loop.restart();
   loop.run_for(std::chrono::milliseconds{300});
   EXPECT_EQ(ran->out, "");
+  EXPECT_EQ(running, 1) << "its output is not read yet";
+  pace->may_read = true;
+  pace->Wake();
+  WaitForAll();
+  ASSERT_TRUE(ran->result.ok()) << ran->result.error().ToString();
+  EXPECT_EQ(ran->out, "held\n");
+}
+
+TEST_F(HostShellTest, AnOutputThatNobodyReadsOutlivesTheLinger) {
+  const TestSshd sshd;
+  const auto pace = std::make_shared<SetPace>();
+  pace->may_read = false;
+  pace->next = "";
+  const std::string end = (sshd.folder() / "end").string();
+  const auto ran = Start(sshd.Target(), {.command = "echo held; touch " + end,
+                                         .pace = pace,
+                                         .linger = std::chrono::milliseconds{100}});
+  ASSERT_TRUE(TurnUntil([&] { return std::filesystem::exists(end); }));
+  loop.restart();
+  loop.run_for(std::chrono::seconds{1});
   EXPECT_EQ(running, 1) << "its output is not read yet";
   pace->may_read = true;
   pace->Wake();
