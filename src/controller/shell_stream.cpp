@@ -66,9 +66,8 @@ Task<void> ShellStream::Serve(Self self) {
     self->Queue(FrameType::kEnded, std::to_string(*result));
   else
     self->Queue(FrameType::kFailed, Encode(result.error()));
-  const auto end = std::chrono::steady_clock::now() + kShellFarewell;
-  while (self->unsent() > 0 && std::chrono::steady_clock::now() < end)
-    co_await self->changed_.Wait(end);
+  // As long as that takes: its reader may be suspended. If it ends, so does this.
+  while (self->unsent() > 0) co_await self->changed_.Wait();
 }
 
 Task<base::Result<int>> ShellStream::Run(Self self, ShellRequest request) {

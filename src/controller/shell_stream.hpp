@@ -15,8 +15,9 @@ namespace jobman::controller {
 
 /// One connection of a command of this user: reads what to run where, runs it on the controller's
 /// shell, and passes input and output on. At most kShellWindow bytes and two pieces wait in each
-/// direction; whoever does not read holds up its own command and nothing else. When the other side
-/// closes, the command is cancelled.
+/// direction; whoever does not read holds up its own command and nothing else, and what a command
+/// that has ended wrote waits until it is read. When the other side closes, the command is
+/// cancelled.
 class ShellStream final : public ports::Pace, public std::enable_shared_from_this<ShellStream> {
  public:
   ShellStream(asio::any_io_executor executor, base::UniqueFd socket, ports::HostShell* shell);

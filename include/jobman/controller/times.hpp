@@ -110,12 +110,10 @@ inline constexpr std::size_t kShellWindow = std::size_t{128} << 10;
 inline constexpr base::Duration kShellRequestLimit = std::chrono::seconds{5};
 /// How often a command that has nothing to say shows that the controller is alive.
 inline constexpr base::Duration kShellAlive = std::chrono::seconds{15};
-/// How long a process may take to read the end of a command's output; it may be suspended.
-inline constexpr base::Duration kShellFarewell = std::chrono::minutes{10};
 /// When no descriptor was free.
 inline constexpr base::Duration kAcceptAgain = std::chrono::milliseconds{100};
 
-static_assert(kShellRequestLimit < kShellAlive && kShellAlive < kShellFarewell);
+static_assert(kShellRequestLimit < kShellAlive);
 
 // The hooks.
 
