@@ -48,6 +48,7 @@ Result<client::Context> App::WithoutStore() {
                          .open_bucket_sizes = environment_.probes.open_bucket_sizes,
                          .open_billing = environment_.probes.open_billing,
                          .open_shell = client::ThroughController(environment_.open_shell, paths),
+                         .open_own_shell = environment_.open_shell,
                          .start_controller = environment_.start_controller,
                          .look_at_site = environment_.look_at_site,
                          .verbose = options_.verbose};

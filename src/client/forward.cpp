@@ -196,8 +196,8 @@ Task<Result<ports::HostTarget>> FindTarget(StatePtr state, core::Job job, Vouchi
   JM_CO_ASSIGN_OR_RETURN(const ports::HostTarget target,
                          TargetOf(state->context.paths, job, state->host));
   if (!state->shell) {
-    state->shell = state->context.open_shell(state->context.loop->get_executor(),
-                                             *state->context.stores.host_keys);
+    state->shell = state->context.open_own_shell(state->context.loop->get_executor(),
+                                                 *state->context.stores.host_keys);
   }
   co_return co_await vouching->Complete(job, state->host, target);
 }

@@ -85,6 +85,8 @@ struct Context {
   BucketSizesOpener open_bucket_sizes = {};  ///< empty: they are not measured
   BillingOpener open_billing = {};           ///< empty: nobody is asked
   ShellOpener open_shell = {};
+  ShellOpener open_own_shell =
+      {};  ///< whose connections are this process's: no controller ends them
   ControllerStarter start_controller = {};
   SiteLooker look_at_site = {};  ///< empty: the store may be used anywhere
   bool verbose = false;          ///< of a controller that is started

@@ -23,7 +23,8 @@ struct ForwardedPort {
 base::Result<ForwardedPort> ParseForwardedPort(const std::string& word);
 
 /// Forwards connections to ports of this machine's loopback address, 127.0.0.1, to the loopback
-/// address of a host, over SSH connections that are shared and made anew when they broke:
+/// address of a host, over SSH connections of this process that are shared and made anew when they
+/// broke:
 /// connections that were open then end, later ones work again. The job is looked up for each
 /// connection, so they reach its present slice. While the host is away, or the job has none, the
 /// ports stay open, and a connection waits for it, for kForwardPatience at most. Memory: of each

@@ -25,6 +25,7 @@ class ClientWorld : public testing::Test {
             .pause = [this](base::Duration) { return on_pause_ && on_pause_(); },
             .open_cloud = Lend(cloud_),
             .open_shell = shell_ == nullptr ? client::ShellOpener{} : Lend(*shell_),
+            .open_own_shell = shell_ == nullptr ? client::ShellOpener{} : Lend(*shell_),
             .start_controller = start_controller_};
   }
   template <class T>

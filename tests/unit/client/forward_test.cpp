@@ -99,7 +99,7 @@ class LateHosts : public ForwardingTest {
  protected:
   client::Context ContextOfLate() {
     client::Context context = Context();
-    context.open_shell = [this](asio::any_io_executor, ports::HostKeyStore&) {
+    context.open_own_shell = [this](asio::any_io_executor, ports::HostKeyStore&) {
       return std::make_unique<LateShell>(refusals_, reached_);
     };
     return context;
@@ -177,6 +177,17 @@ TEST_F(LateHosts, ConnectionsToFormerMachinesAreDropped) {
   EXPECT_EQ(forwarding.Run(), "job 000001 is deleted");
   EXPECT_THAT(*reached_, testing::ElementsAre("h0 6006", "left h0"));
   EXPECT_THAT(said_, testing::ElementsAre(HasSubstr("is there, at h9:")));
+}
+
+/// The connections that are checked are those that serve, whatever becomes of a controller.
+TEST_F(ForwardingTest, TheCheckIsOfItsOwnConnection) {
+  const core::JobId job = JobWithHost();
+  test::LocalShell through_controller(home_.path() / "unplugged");
+  through_controller.Unplug("h0");
+  client::Context context = Context();
+  context.open_shell = test::Lend(through_controller);
+  const base::Status checked = Forwarding(context, job, 0, {}).Check();
+  EXPECT_TRUE(checked.ok()) << checked.error().ToString();
 }
 
 TEST_F(ForwardingTest, AHostThatCannotBeReachedIsKnownAtOnce) {
