@@ -223,6 +223,7 @@ Task<Result<SessionPtr>> Connect(ports::HostTarget target, std::shared_ptr<Conne
   const auto executor = co_await asio::this_coro::executor;
   auto session =
       std::make_shared<Session>(executor, endpoint, std::move(*line.socket), std::move(counted));
+  if (!session->alive()) co_return session->BrokenError();  // no descriptor was free for it
   const std::weak_ptr<ProxyProcess> proxy = line.proxy;
   session->Carry(std::move(line.proxy));
   JM_CO_ASSIGN_OR_RETURN(const auto known, co_await host_keys->PinnedKey(target.identity));

@@ -4,6 +4,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include <cerrno>
 #include <utility>
 
 namespace jobman::ssh {
@@ -32,7 +33,8 @@ Session::Session(asio::any_io_executor executor, std::string endpoint, base::Uni
   const int watched = fcntl(socket_.get(), F_DUPFD_CLOEXEC, 3);
   std::error_code failed;
   if (watched >= 0) descriptor_.assign(watched, failed);
-  if (watched < 0 || failed) broken_ = "no file descriptor left: raise the limit (ulimit -n)";
+  full_ = watched < 0 || failed;
+  if (full_) broken_ = "no file descriptor left";
   ssh_set_blocking(raw(), 0);
   ssh_set_counters(raw(), nullptr, &counter_);
 }
@@ -133,6 +135,7 @@ void Session::TellUnusable() {
 }
 
 Error Session::BrokenError() const {
+  if (full_) return FromConnect(endpoint_, EMFILE);
   return Broken(endpoint_, broken_.empty() ? SessionError(raw()) : broken_);
 }
 

@@ -115,6 +115,7 @@ class Session : public std::enable_shared_from_this<Session> {
   Waiters waiters_;
   std::uint64_t noted_ = 0;
   std::string broken_;
+  bool full_ = false;  ///< no descriptor was free for it
   bool reading_ = false;
   bool writing_ = false;
   bool retired_ = false;

@@ -2,9 +2,11 @@
 
 #include <gtest/gtest.h>
 #include <sys/resource.h>
+#include <unistd.h>
 
 #include <limits>
 
+#include "jobman/base/handle.hpp"
 #include "jobman/base/strings.hpp"
 #include "tests/unit/ssh/host_shell_fixture.hpp"
 
@@ -58,6 +60,27 @@ TEST(FileLimit, IsThatOfTheProcessAndCanBeRaised) {
   const std::int64_t raised = RaiseFileLimit();
   EXPECT_EQ(FileLimit(), raised);
   EXPECT_GE(FileLimit(), 256);
+}
+
+/// However many are missing: who asked may have some.
+TEST_F(HostShellTest, WithoutFreeDescriptorsTheErrorSaysSo) {
+  const TestSshd sshd;
+  // The loop and libssh have then what they keep.
+  ASSERT_TRUE(Run(sshd.Target(), "true").result.ok());
+  shell.Drop(sshd.Target());
+  const int next = base::UniqueFd(::dup(0)).get();
+  Ran ran;
+  int refused = 0;
+  for (int free = 0; free < 16 && !ran.result.ok(); ++free) {
+    const WithFileLimit low(static_cast<rlim_t>(next + free));
+    ran = Run(sshd.Target(), "true");
+    if (ran.result.ok()) continue;
+    ++refused;
+    EXPECT_EQ(ran.result.error().code, base::Code::kResourceExhausted)
+        << free << ": " << ran.result.error().ToString();
+  }
+  EXPECT_TRUE(ran.result.ok());
+  EXPECT_GE(refused, 2) << "a socket, and its duplicate";
 }
 
 /// Targets of several hosts on one server.
