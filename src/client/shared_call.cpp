@@ -58,6 +58,14 @@ struct SharedCall::State {
   static base::Error Broke() {
     return Lost("has ended", "it may go on there; the controller's log may say why it ended");
   }
+  /// Without a whole kGo nothing begins there, so it may be tried again.
+  static base::Error EndedBefore() {
+    return {.code = base::Code::kUnavailable,
+            .message =
+                "the controller that keeps the connection open has ended before the command "
+                "began, which did not run",
+            .reason = base::Reason::kHostTimeout};
+  }
   static base::Error Hangs() {
     return Lost("does not answer", "it may go on there; jobman controller status shows which");
   }
@@ -194,7 +202,7 @@ Task<Result<int>> SharedCall::Finish(ports::ByteSink out, ports::ByteSink err) {
   std::string go;
   controller::AppendFrame(go, FrameType::kGo, {});
   const auto sent = co_await state.pipe.Send(std::move(go));
-  if (!sent.ok()) co_return State::Broke();
+  if (!sent.ok()) co_return State::EndedBefore();
   base::Spawn(state.executor, scope_, SendInput(state_));
   for (;;) {
     JM_CO_TRY(co_await state.AwaitReader());

@@ -27,7 +27,8 @@ class SharedCall {
   /// Until the host has accepted the login; the error is the controller's about the host. Nothing:
   /// the controller ended, hangs or talks nonsense. Nothing has run in either case.
   base::Task<std::optional<base::Status>> AwaitLogin(base::Duration look);
-  /// Lets the command begin, if may_begin does, and passes input and output until it ends.
+  /// Lets the command begin, if may_begin does, and passes input and output until it ends. Errors
+  /// are those of HostShell::Run(): kHostTimeout if the controller ended before it could begin.
   base::Task<base::Result<int>> Finish(ports::ByteSink out, ports::ByteSink err);
 
  private:

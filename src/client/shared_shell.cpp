@@ -15,12 +15,12 @@ using base::Task;
 /// Many commands connect at once, and the kernel holds a limited number for the controller.
 constexpr base::Duration kConnectAgain = std::chrono::milliseconds{10};
 
-/// What the controller cannot do and we may: with another agent, another passphrase. Or it is about
-/// to end.
+/// What the controller cannot do and we may: with another agent, another passphrase, with
+/// descriptors that are free. Or it is about to end.
 bool WorthATryOfOurs(const base::Error& error) {
   return error.reason == base::Reason::kHostAuth || error.reason == base::Reason::kKeyUnreadable ||
          error.reason == base::Reason::kAgentSilent || error.code == base::Code::kAborted ||
-         error.code == base::Code::kCancelled;
+         error.code == base::Code::kCancelled || error.code == base::Code::kResourceExhausted;
 }
 
 }  // namespace

@@ -72,6 +72,7 @@ struct Shared {
   std::minstd_rand random{std::random_device{}()};
 };
 
+/// Nothing has run there, and a later try may succeed.
 bool Passes(const Error& error) {
   return error.reason == Reason::kHostRefused || error.reason == Reason::kHostTimeout ||
          error.reason == Reason::kHostAuth;
@@ -165,10 +166,11 @@ base::Task<void> RunOne(ports::HostShell* shell, FanOutHost one, std::size_t row
   const auto& options = shared->options;
   for (int attempt = 1;; ++attempt) {
     auto result = co_await Try(shell, &one, row, shared, start);
+    const bool nothing_ran = !result.ok() && Passes(result.error());
+    if (nothing_ran) shared->result.hosts[row].begun = false;
     const double jitter = std::uniform_real_distribution<>(0, 1)(shared->random);
     const Duration wait = options.backoff.FullJitter(attempt, jitter);
-    const bool again = !result.ok() && Passes(result.error()) && options.patience &&
-                       Since(start) + wait < *options.patience;
+    const bool again = nothing_ran && options.patience && Since(start) + wait < *options.patience;
     if (!again) {
       shared->result.hosts[row].result = std::move(result);
       break;

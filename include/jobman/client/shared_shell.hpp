@@ -21,12 +21,13 @@ struct SharedShellTimes {
 /// A shell that runs commands through the controller of this home folder, whose connections to the
 /// hosts stay open, so that a command costs no login; a running job's are among them. Without a
 /// controller, with one that does not answer, is of another version, has another ssh-agent where
-/// that matters, or cannot log in, a command runs on connections of its own, on the shell `own`, as
-/// do Relay() and Drop(). It starts no controller.
+/// that matters, has no descriptors free, or cannot log in, a command runs on connections of its
+/// own, on the shell `own`, as do Relay() and Drop(). It starts no controller.
 ///
 /// Errors are those of `own`. If the controller ends or hangs after the command may have begun:
-/// kConnectionBroke. Cancelling Run() ends the command on its host, as `own` does. The object may
-/// die before its coroutines.
+/// kConnectionBroke; if it ends right before that, when may_begin was called: kHostTimeout.
+/// Cancelling Run() ends the command on its host, as `own` does. The object may die before its
+/// coroutines.
 class SharedShell final : public ports::HostShell {
  public:
   SharedShell(asio::any_io_executor executor, base::Path socket,

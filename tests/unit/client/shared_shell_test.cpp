@@ -17,7 +17,9 @@
 #include "jobman/controller/shell_server.hpp"
 #include "tests/support/echo_shell.hpp"
 #include "tests/support/lend.hpp"
+#include "tests/support/set_pace.hpp"
 #include "tests/support/temp_dir.hpp"
+#include "tests/support/turn_until.hpp"
 
 namespace jobman::client {
 namespace {
@@ -35,20 +37,10 @@ struct SharedRun {
   bool ended = false;  ///< cancelled ones too
 };
 
-/// Input as the test gives it.
-class GivenInput final : public ports::Pace {
- public:
-  Result<std::optional<std::string>> NextInput() override {
-    return std::exchange(next, std::nullopt);
-  }
-  Result<bool> MayRead() override {
-    if (broken) return *broken;
-    return may_read;
-  }
-  std::optional<std::string> next = {};
-  bool may_read = true;
-  std::optional<base::Error> broken = {};
-};
+Task<base::Status> CloseIt(base::UniqueFd* socket) {
+  socket->Reset();
+  co_return base::Ok();
+}
 
 class SharedShellTest : public testing::Test {
  protected:
@@ -109,16 +101,7 @@ class SharedShellTest : public testing::Test {
     EXPECT_TRUE(Until([&] { return run->ended; })) << command.command;
     return run;
   }
-  bool Until(const std::function<bool()>& is_so) {
-    const auto end = std::chrono::steady_clock::now() + std::chrono::minutes{1};
-    bool is = is_so();
-    while (!is && std::chrono::steady_clock::now() < end) {
-      loop_.restart();
-      loop_.run_one_for(std::chrono::milliseconds{10});
-      is = is_so();
-    }
-    return is;
-  }
+  bool Until(const std::function<bool()>& is_so) { return test::TurnUntil(loop_, is_so); }
   void Settle() {
     loop_.restart();
     loop_.run_for(std::chrono::milliseconds{100});
@@ -161,7 +144,7 @@ TEST_F(SharedShellTest, AllInputArrivesWhateverItsForm) {
   EXPECT_EQ(Run({.command = "cat", .input = "first ", .next_input = next})->out,
             "first " + std::string(600'000, 'y'));
   EXPECT_EQ(Run({.command = "cat"})->out, "");
-  const auto pace = std::make_shared<GivenInput>();
+  const auto pace = std::make_shared<test::SetPace>();
   const auto run = Start({.command = "cat", .pace = pace});
   for (const char* piece : {"one", "two"}) {
     Settle();
@@ -187,7 +170,7 @@ TEST_F(SharedShellTest, MuchOutputArrivesWhole) {
 
 TEST_F(SharedShellTest, OutputWaitsOnTheHostUntilItMayBeRead) {
   StartController();
-  const auto pace = std::make_shared<GivenInput>();
+  const auto pace = std::make_shared<test::SetPace>();
   pace->may_read = false;
   pace->next = "";
   const auto run = Start({.command = "write 8000000", .pace = pace});
@@ -217,7 +200,7 @@ TEST_F(SharedShellTest, WhatTheCallerRefusesNeverBegins) {
     co_return no;
   };
   EXPECT_EQ(Run({.command = "both", .may_begin = refuse})->result->error().message, "not now");
-  const auto pace = std::make_shared<GivenInput>();
+  const auto pace = std::make_shared<test::SetPace>();
   pace->broken = base::NotFound("gone");
   EXPECT_EQ(Run({.command = "both", .pace = pace})->result->error().message, "gone");
   Settle();
@@ -301,6 +284,14 @@ TEST_F(SharedShellTest, WhatTheControllerCannotLogInToMayBeOurs) {
   EXPECT_EQ(own_.logins, 1) << "a host that is down is down for all";
 }
 
+TEST_F(SharedShellTest, WhatTheControllerHasNoDescriptorsForMayBeOurs) {
+  StartController();
+  hosts_.refuses = base::Error{.code = base::Code::kResourceExhausted, .message = "no file left"};
+  EXPECT_EQ(Run({.command = "exit 4"})->result->value(), 4);
+  EXPECT_EQ(own_.begun, 1);
+  EXPECT_EQ(hosts_.begun, 0);
+}
+
 TEST_F(SharedShellTest, AnotherAgentMattersWhereItIsUsed) {
   StartController();
   ::setenv("SSH_AUTH_SOCK", "/nowhere/controller", 1);
@@ -350,6 +341,29 @@ TEST_F(SharedShellTest, AControllerThatEndsLaterBreaksTheConnection) {
   EXPECT_THAT(run->result->error().ToString(),
               HasSubstr("while the command ran: the connection broke: the controller"));
   EXPECT_EQ(own_.logins, 0) << "a command never runs twice";
+}
+
+/// One that ends before it is told that the command may begin has begun nothing.
+TEST_F(SharedShellTest, AControllerThatEndsRightBeforeTheCommandBeginsIsToldAsThat) {
+  const auto listener = controller::ListenAt(socket_);
+  ASSERT_TRUE(listener.ok());
+  base::UniqueFd peer;
+  const auto end = [&peer] { return CloseIt(&peer); };
+  const auto run = Start({.command = "exit 4", .may_begin = end});
+  ASSERT_TRUE(Until([&] {
+    peer = base::UniqueFd(::accept(listener->get(), nullptr, nullptr));
+    return static_cast<bool>(peer);
+  }));
+  std::string bytes;
+  controller::AppendFrame(bytes, controller::FrameType::kAccepted, {});
+  controller::AppendFrame(bytes, controller::FrameType::kConnected, {});
+  ASSERT_EQ(::send(peer.get(), bytes.data(), bytes.size(), MSG_NOSIGNAL), std::ssize(bytes));
+  ASSERT_TRUE(Until([&] { return run->ended; }));
+  ASSERT_FALSE(run->result->ok());
+  EXPECT_EQ(run->result->error().reason, Reason::kHostTimeout) << "it may be tried again";
+  EXPECT_THAT(run->result->error().ToString(),
+              testing::AllOf(HasSubstr("before the command began"),
+                             testing::Not(HasSubstr("while the command ran"))));
 }
 
 /// It says that it is alive every 15 s; to us, who look more often, it seems to hang.

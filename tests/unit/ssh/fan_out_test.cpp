@@ -244,6 +244,27 @@ class SignalledShell final : public ports::HostShell {
   std::vector<std::string> lines = {};
 };
 
+/// Lets commands begin, and then knows that none did.
+class VanishingShell final : public ports::HostShell {
+ public:
+  Task<Result<int>> Run(ports::HostTarget, ports::RemoteCommand command, ports::ByteSink,
+                        ports::ByteSink) override {
+    JM_CO_TRY(co_await command.may_begin());
+    co_return Failure(Reason::kHostTimeout);
+  }
+  void Drop(const ports::HostTarget&) override {}
+};
+
+TEST(FanOut, WhatDidNotRunHasNotBegun) {
+  VanishingShell shell;
+  FanOutOptions options;
+  options.control = std::make_shared<FanOutControl>();
+  asio::io_context loop;
+  const auto result = base::RunTask(loop, FanOut(&shell, Hosts(1), {.command = "x"}, options));
+  EXPECT_EQ(result.hosts[0].result.error().reason, Reason::kHostTimeout);
+  EXPECT_FALSE(result.hosts[0].begun);
+}
+
 Task<void> InterruptTwice(std::shared_ptr<FanOutControl> control, std::vector<int>* running) {
   co_await base::Sleep(base::Duration{20});
   control->Signal("TERM");
