@@ -1,6 +1,5 @@
 #include "cli/adapters.hpp"
 
-#include <algorithm>
 #include <asio/this_coro.hpp>
 
 #include "jobman/base/env.hpp"
@@ -16,6 +15,7 @@
 #include "jobman/cloud/oslogin_api.hpp"
 #include "jobman/cloud/quota_api.hpp"
 #include "jobman/cloud/storage_api.hpp"
+#include "jobman/controller/shell_server.hpp"
 #include "jobman/http/curl_transport.hpp"
 #include "jobman/ssh/file_limit.hpp"
 #include "jobman/ssh/host_shell.hpp"
@@ -90,20 +90,23 @@ base::Result<std::shared_ptr<ports::BillingApi>> OpenBilling(asio::any_io_execut
 /// Of connections to hosts that nothing uses: for who runs one command after the other.
 constexpr base::Duration kLongestIdle = std::chrono::minutes{5};
 constexpr std::size_t kMostIdle = 2048;
-/// Each holds two descriptors, of which jobs need more.
-constexpr long kShareOfFiles = 4;
-
 /// The controller's: its connections serve jobs and other commands.
 std::unique_ptr<ports::HostShell> OpenLastingShell(asio::any_io_executor executor,
                                                    ports::HostKeyStore& host_keys) {
-  ssh::SshOptions options;
-  options.longest_idle = kLongestIdle;
-  const auto share = static_cast<std::size_t>(ssh::RaiseFileLimit() / kShareOfFiles);
-  options.most_idle = std::min(kMostIdle, share);
-  return std::make_unique<ssh::SshHostShell>(std::move(executor), host_keys, std::move(options));
+  return std::make_unique<ssh::SshHostShell>(std::move(executor), host_keys,
+                                             LastingOptions(ssh::RaiseFileLimit()));
 }
 
 }  // namespace
+
+ssh::SshOptions LastingOptions(std::int64_t file_limit) {
+  ssh::SshOptions options;
+  options.longest_idle = kLongestIdle;
+  options.most_idle = kMostIdle;
+  const std::int64_t streams = controller::ShellServer::MostStreams(file_limit);
+  options.most_connections = ssh::HostsWithin(file_limit - streams);
+  return options;
+}
 
 base::Result<ports::Stores> OpenStore(const base::StatePaths& paths, client::StoreUse use) {
   const bool write = use == client::StoreUse::kWrite;

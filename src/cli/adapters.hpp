@@ -1,5 +1,6 @@
 #pragma once
 
+#include <cstdint>
 #include <memory>
 
 #include "cli/queue_files.hpp"
@@ -8,6 +9,7 @@
 #include "jobman/client/probes.hpp"
 #include "jobman/controller/controller.hpp"
 #include "jobman/notify/notifier.hpp"
+#include "jobman/ssh/host_shell.hpp"
 
 namespace jobman::cli {
 
@@ -24,6 +26,11 @@ base::Result<std::shared_ptr<ports::BucketApi>> OpenBuckets(asio::any_io_executo
 /// See client::ShellOpener.
 std::unique_ptr<ports::HostShell> OpenShell(asio::any_io_executor executor,
                                             ports::HostKeyStore& host_keys);
+
+/// Of the shell of a controller that may open so many files: of its descriptors, one for each
+/// command that it runs for another process, those of connections to hosts, and what HostsWithin()
+/// leaves for all else.
+ssh::SshOptions LastingOptions(std::int64_t file_limit);
 
 /// See client::ControllerStarter.
 base::Result<pid_t> StartController(const base::StatePaths& paths, bool verbose);

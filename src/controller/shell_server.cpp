@@ -7,6 +7,7 @@
 #include <asio/posix/stream_descriptor.hpp>
 #include <asio/use_awaitable.hpp>
 #include <cerrno>
+#include <limits>
 
 #include "controller/shell_stream.hpp"
 #include "jobman/base/log.hpp"
@@ -18,17 +19,23 @@ namespace {
 
 /// Then others on the loop get their turn.
 constexpr int kAcceptedPerTurn = 64;
-constexpr std::size_t kMostStreams = 4096;
-/// A stream takes a descriptor, and the host's session two more; jobs need them too.
-constexpr std::size_t kShareOfFiles = 4;
+constexpr std::int64_t kMostStreams = 4096;
+/// Each takes one, and a session on its host up to three of the others.
+constexpr std::int64_t kShareOfFiles = 8;
 
-std::size_t MostStreams() {
+std::size_t MostStreamsNow() {
   rlimit limit = {};
-  if (getrlimit(RLIMIT_NOFILE, &limit) != 0 || limit.rlim_cur == RLIM_INFINITY) return kMostStreams;
-  return std::min<std::size_t>(kMostStreams, limit.rlim_cur / kShareOfFiles);
+  if (getrlimit(RLIMIT_NOFILE, &limit) != 0) return 0;
+  const rlim_t most = std::numeric_limits<std::int64_t>::max();
+  const auto files = static_cast<std::int64_t>(std::min(most, limit.rlim_cur));
+  return static_cast<std::size_t>(ShellServer::MostStreams(files));
 }
 
 }  // namespace
+
+std::int64_t ShellServer::MostStreams(std::int64_t file_limit) {
+  return std::min(kMostStreams, file_limit / kShareOfFiles);
+}
 
 struct ShellServer::Streams {
   std::map<std::int64_t, std::shared_ptr<ShellStream>> open = {};
@@ -62,7 +69,7 @@ void ShellServer::Admit(base::UniqueFd socket) {
               peer.error().ToString());
     return;
   }
-  if (streams_->open.size() >= MostStreams()) return;  // it uses connections of its own
+  if (streams_->open.size() >= MostStreamsNow()) return;  // it uses connections of its own
   const auto number = ++streams_->last;
   const auto stream = std::make_shared<ShellStream>(executor_, std::move(socket), shell_);
   streams_->open[number] = stream;

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <asio/any_io_executor.hpp>
+#include <cstdint>
 #include <map>
 #include <memory>
 
@@ -19,6 +20,10 @@ class ShellServer {
   ~ShellServer();
   ShellServer(const ShellServer&) = delete;
   ShellServer& operator=(const ShellServer&) = delete;
+
+  /// How many commands are run at once by a process that may open so many files, each of which is
+  /// one: an eighth of them, 4,096 at most. Others are turned away, and connect by themselves.
+  static std::int64_t MostStreams(std::int64_t file_limit);
 
   /// Binds the socket and takes connections until cancelled; what runs then goes on. Errors: the
   /// socket cannot be bound.

@@ -10,6 +10,7 @@
 #include <functional>
 #include <memory>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "jobman/controller/frame_pipe.hpp"
@@ -18,6 +19,7 @@
 #include "jobman/controller/times.hpp"
 #include "tests/support/echo_shell.hpp"
 #include "tests/support/temp_dir.hpp"
+#include "tests/support/turn_until.hpp"
 
 namespace jobman::controller {
 namespace {
@@ -83,18 +85,24 @@ class ShellServerTest : public testing::Test {
     if (go) AppendFrame(bytes, FrameType::kGo, {});
     return bytes;
   }
-  bool Until(const std::function<bool()>& is_so) {
-    const auto end = std::chrono::steady_clock::now() + std::chrono::minutes{1};
-    while (!is_so() && std::chrono::steady_clock::now() < end) {
-      loop_.restart();
-      loop_.run_one_for(std::chrono::milliseconds{10});
-    }
-    return is_so();
-  }
+  bool Until(const std::function<bool()>& is_so) { return test::TurnUntil(loop_, is_so); }
   /// So that what is going on comes to a stop, if it does.
   void Settle() {
     loop_.restart();
     loop_.run_for(std::chrono::milliseconds{300});
+  }
+  /// How much a command writes, in pieces of 50,000 bytes, before it waits for its reader.
+  std::int64_t MostUnread() {
+    const auto lazy = Connect();
+    Send(lazy, Asking("write 8000000"));
+    EXPECT_TRUE(Until([&] { return hosts_.runs == 1; }));
+    for (std::int64_t before = -1; before != hosts_.written;) {
+      before = hosts_.written;
+      Settle();
+    }
+    lazy->Break();
+    EXPECT_TRUE(Until([&] { return !server_.Busy(); }));
+    return std::exchange(hosts_.written, 0);
   }
 
   test::TempDir dir_;
@@ -181,6 +189,39 @@ TEST_F(ShellServerTest, WhoDoesNotReadHoldsUpTheirOwnCommandOnly) {
   EXPECT_TRUE(Until([&] { return got->Has(FrameType::kEnded); }));
   const auto late = Read(lazy);
   EXPECT_TRUE(Until([&] { return late->Has(FrameType::kEnded); })) << "it goes on";
+}
+
+TEST_F(ShellServerTest, TheEndOfAnOutputWaitsForItsReader) {
+  const std::int64_t size = MostUnread() - 50'000;
+  const auto lazy = Connect();
+  Send(lazy, Asking("write " + std::to_string(size)));
+  ASSERT_TRUE(Until([&] { return hosts_.begun == 2 && hosts_.runs == 0; }));
+  Settle();
+  EXPECT_TRUE(server_.Busy());
+  const auto late = Read(lazy);
+  ASSERT_TRUE(Until([&] { return late->closed; }));
+  std::string out;
+  for (const Frame& frame : late->frames)
+    if (frame.type == FrameType::kOut) out += frame.body;
+  EXPECT_EQ(std::ssize(out), size);
+  EXPECT_EQ(late->frames.back(), (Frame{.type = FrameType::kEnded, .body = "0"}));
+  EXPECT_TRUE(Until([&] { return !server_.Busy(); }));
+}
+
+TEST_F(ShellServerTest, TheEndOfAnOutputIsForgottenWithItsReader) {
+  const std::int64_t size = MostUnread() - 50'000;
+  const auto lazy = Connect();
+  Send(lazy, Asking("write " + std::to_string(size)));
+  ASSERT_TRUE(Until([&] { return hosts_.begun == 2 && hosts_.runs == 0; }));
+  ASSERT_TRUE(server_.Busy());
+  lazy->Break();
+  EXPECT_TRUE(Until([&] { return !server_.Busy(); }));
+}
+
+TEST_F(ShellServerTest, AnEighthOfTheFilesIsForItsCommands) {
+  EXPECT_EQ(ShellServer::MostStreams(1024), 128);
+  EXPECT_EQ(ShellServer::MostStreams(std::int64_t{1} << 30), 4096);
+  EXPECT_EQ(ShellServer::MostStreams(4), 0);
 }
 
 TEST_F(ShellServerTest, InputWaitsForItsCommandAndTheEndIsStillSeen) {
