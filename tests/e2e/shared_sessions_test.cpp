@@ -86,6 +86,16 @@ TEST_F(SharedSessions, InputAndOutputArriveByteForByte) {
   EXPECT_EQ(ran.out, "40000000\n9000000\n");
 }
 
+/// As a pager does; for longer than an output lingers once its command has ended.
+TEST_F(SharedSessions, AReaderThatPausesLosesNothing) {
+  ASSERT_TRUE(GoesThroughTheController());
+  const Ran ran = Shell(
+      "exec1 -q -w 0 --detach --name big -- 'head -c 1000000 /dev/zero | tr \"\\0\" y'\n"
+      "exec1 -q -w 0 --follow big | { sleep 12; wc -c; }\n");
+  EXPECT_EQ(ran.code, 0) << ran.All();
+  EXPECT_THAT(ran.out, testing::EndsWith("1000000\n"));
+}
+
 TEST_F(SharedSessions, AKilledControllerBreaksTheConnectionAndIsNamed) {
   ASSERT_TRUE(GoesThroughTheController());
   const pid_t exec =
