@@ -7,6 +7,7 @@
 
 #include "jobman/base/waiters.hpp"
 #include "jobman/client/times.hpp"
+#include "jobman/controller/host_calls.hpp"
 
 namespace jobman::client {
 namespace {
@@ -18,7 +19,6 @@ constexpr std::size_t kMostTalk = 64 * 1024;
 struct HostFollowed {
   ssh::FanOutHost host = {};
   std::int64_t offset = 0;
-  bool installed = false;  ///< the script, by this following
   /// Since when calls have failed without a byte from the host.
   std::optional<base::Deadline> trouble = {};
 };
@@ -50,14 +50,6 @@ bool HasPatience(const RunToFollow& run, HostFollowed* one, const base::Error& e
   return now < *one->trouble + run.patience;
 }
 
-ports::RemoteCommand CommandOfCall(const remote::Call& call) {
-  return {.command = call.command,
-          .input = call.input,
-          .limit = call.limit,
-          .silence = call.silence,
-          .linger = remote::kLinger};
-}
-
 ports::ByteSink SinkOf(const FollowingPtr& all, std::size_t row) {
   return [all, row](std::string_view bytes) -> base::Status {
     HostFollowed& one = all->hosts[row];
@@ -68,41 +60,24 @@ ports::ByteSink SinkOf(const FollowingPtr& all, std::size_t row) {
 }
 
 /// The script says now and then that it is alive, also when the run prints nothing.
-ports::ByteSink TalkOf(const FollowingPtr& all, std::size_t row, const RunTalk& talk) {
-  const ports::ByteSink keep = KeepTalk(talk, all->hosts[row].host.host);
-  return [all, row, keep](std::string_view bytes) -> base::Status {
-    all->hosts[row].trouble.reset();
-    return keep(bytes);
-  };
-}
-
-/// The host may have lost the script of this version, but not the run.
-base::Task<base::Status> Install(FollowingPtr all, std::size_t row) {
-  HostFollowed& one = all->hosts[row];
-  one.installed = true;
-  ports::RemoteCommand command = CommandOfCall(remote::InstallCall());
-  const ports::ByteSink nobody;
-  JM_CO_TRY(co_await all->shell->Run(one.host.target, std::move(command), nobody, nobody));
-  co_return base::Ok();
+std::function<void(std::string_view)> HeardOf(const FollowingPtr& all, std::size_t row) {
+  return [all, row](std::string_view) { all->hosts[row].trouble.reset(); };
 }
 
 /// One call of the host: the exit code of the run; nothing if the next call is to come at once.
 base::Task<base::Result<std::optional<int>>> FollowOnce(FollowingPtr all, std::size_t row) {
   HostFollowed& one = all->hosts[row];
   const int host = one.host.host;
-  const auto talk = std::make_shared<std::map<int, std::string>>();
-  ports::RemoteCommand command =
-      CommandOfCall(remote::FollowCall(all->run.id_on(host), one.offset));
-  const ports::ByteSink out = SinkOf(all, row);
-  const ports::ByteSink err = TalkOf(all, row, talk);
-  JM_CO_ASSIGN_OR_RETURN(const int code,
-                         co_await all->shell->Run(one.host.target, std::move(command), out, err));
+  remote::Call call = remote::FollowCall(all->run.id_on(host), one.offset);
+  ports::ByteSink out = SinkOf(all, row);
+  std::function<void(std::string_view)> heard = HeardOf(all, row);
+  ports::HostTarget target = one.host.target;
+  controller::Now now = all->run.now;
+  controller::Connected connected;
+  const auto status =
+      co_await controller::CallHost(all->shell, std::move(target), std::move(call), std::move(out),
+                                    std::move(heard), std::move(now), std::move(connected));
   std::optional<int> ended;
-  if (code == remote::kExitNotInstalled && !one.installed) {
-    JM_CO_TRY(co_await Install(all, row));
-    co_return ended;
-  }
-  const auto status = remote::ParseStatus((*talk)[host]);
   if (status.ok() && status->kind == RunStatus::Kind::kGap) {
     if (all->run.missing) all->run.missing(host, status->gap);
     one.offset = status->gap.end;

@@ -8,6 +8,7 @@
 
 #include "jobman/base/capped_file.hpp"
 #include "jobman/base/task.hpp"
+#include "jobman/base/time.hpp"
 #include "jobman/ports/host_shell.hpp"
 #include "jobman/remote/host_script.hpp"
 #include "jobman/ssh/fan_out.hpp"
@@ -29,6 +30,7 @@ struct RunToFollow {
   std::string name = {};                            ///< what the user calls it
   base::Duration patience = {};                     ///< with a host from which nothing comes
   int window = 0;                                   ///< hosts at once, at least 1
+  std::function<base::TimePoint()> now = {};
   /// Told of parts of a log that the host no longer has; may be empty.
   std::function<void(int host, base::FileGap)> missing = {};
 };

@@ -150,6 +150,7 @@ base::Result<ssh::FanOutResult> ExecRuns::Follow(
                   .name = name,
                   .patience = options.patience.value_or(base::Duration{0}),
                   .window = ssh::HostsAtOnce(options.window),
+                  .now = [this] { return context_.clock->Now(); },
                   .missing = std::move(missing)};
   const auto shell = context_.open_shell(context_.loop->get_executor(), *context_.stores.host_keys);
   Interrupts interrupts(*context_.loop);

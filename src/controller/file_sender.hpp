@@ -4,8 +4,8 @@
 #include <functional>
 #include <string>
 
-#include "controller/host_calls.hpp"
 #include "controller/stage_context.hpp"
+#include "jobman/controller/host_calls.hpp"
 
 namespace jobman::controller {
 

@@ -1,4 +1,4 @@
-#include "controller/host_calls.hpp"
+#include "jobman/controller/host_calls.hpp"
 
 #include <fmt/format.h>
 
@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "jobman/base/backoff.hpp"
+#include "jobman/base/late_text.hpp"
 #include "jobman/base/strings.hpp"
 #include "jobman/controller/times.hpp"
 
@@ -40,28 +41,6 @@ base::Result<remote::RunStatus> AfterError(base::Error error, const std::string&
   if (const auto status = remote::FinalStatus(talk)) return *status;
   return error;
 }
-
-constexpr std::size_t kInputPiece = std::size_t{256} * 1024;  // see RemoteCommand::next_input
-
-/// The pieces of a text that is made when the first is asked for, and let go after the last.
-class LatePieces {
- public:
-  explicit LatePieces(std::function<base::Result<std::string>()> make) : make_(std::move(make)) {}
-  base::Result<std::string> operator()() {
-    if (!text_) {
-      JM_ASSIGN_OR_RETURN(text_, make_());
-    }
-    std::string piece = text_->substr(given_, kInputPiece);
-    given_ += piece.size();
-    if (piece.empty()) static_cast<void>(std::exchange(*text_, {}));
-    return piece;
-  }
-
- private:
-  std::function<base::Result<std::string>()> make_;
-  std::optional<std::string> text_ = {};
-  std::size_t given_ = 0;
-};
 
 /// Fifty kilobytes, of which hosts that wait for their turn need no copy each.
 remote::Call LateInstall() {
@@ -123,7 +102,8 @@ ports::RemoteCommand CommandOf(const remote::Call& call) {
                                .limit = call.limit,
                                .silence = call.silence,
                                .linger = remote::kLinger};
-  if (call.late_input) command.next_input = LatePieces(call.late_input);
+  if (call.start) command.command = std::string(kSayLogBegins) + call.command;
+  if (call.late_input) command.next_input = base::LateText(call.late_input, ports::kMostInput);
   return command;
 }
 

@@ -1,4 +1,4 @@
-#include "controller/script_listener.hpp"
+#include "jobman/controller/script_listener.hpp"
 
 #include <fmt/format.h>
 
@@ -31,11 +31,28 @@ ScriptListener::ScriptListener(std::string host, const remote::Call& call, Now n
 
 Status ScriptListener::TakeOut(std::string_view bytes, const ports::ByteSink& out) {
   if (exists_) heard_ = now_();
-  if (exists_ || !start_) return out ? out(bytes) : base::Ok();
-  Show(bytes);
+  if (!start_ || (exists_ && begun_)) return out ? out(bytes) : base::Ok();
   held_.append(bytes);
+  if (!begun_) LookForLog();
+  if (exists_ && begun_) return PassHeld(out);
+  Show(held_);
   if (held_.size() > kMostHeld) return NotTheScript();
   return CheckTime();
+}
+
+/// The limits count from the mark on, which the command says first: connecting may have taken long.
+void ScriptListener::LookForLog() {
+  const std::size_t mark = held_.find(kLogBegins);
+  if (mark == std::string::npos) return;
+  begun_ = true;
+  began_ = heard_ = now_();
+  Show(std::string_view(held_).substr(0, mark));
+  held_.erase(0, mark + kLogBegins.size());
+}
+
+Status ScriptListener::PassHeld(const ports::ByteSink& out) {
+  const std::string bytes = std::exchange(held_, {});
+  return out && !bytes.empty() ? out(bytes) : base::Ok();
 }
 
 base::Result<bool> ScriptListener::TakeErr(std::string_view bytes, const ports::ByteSink& out) {
@@ -44,7 +61,7 @@ base::Result<bool> ScriptListener::TakeErr(std::string_view bytes, const ports::
   if (report) heard_ = now_();
   if (!exists_ && remote::SaysRunExists(line_)) {
     exists_ = true;
-    if (out && !held_.empty()) JM_TRY(out(std::exchange(held_, {})));
+    if (begun_) JM_TRY(PassHeld(out));
   }
   if (!report) Show(bytes);
   line_.erase(0, line_.rfind('\n') + 1);

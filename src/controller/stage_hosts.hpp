@@ -2,8 +2,8 @@
 
 #include <vector>
 
-#include "controller/host_calls.hpp"
 #include "controller/stage_context.hpp"
+#include "jobman/controller/host_calls.hpp"
 
 namespace jobman::controller {
 

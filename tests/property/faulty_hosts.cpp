@@ -6,6 +6,7 @@
 
 #include "jobman/base/check.hpp"
 #include "jobman/base/strings.hpp"
+#include "jobman/controller/script_listener.hpp"
 
 namespace jobman::test {
 
@@ -108,6 +109,9 @@ Task<FaultyHosts::Code> FaultyHosts::Run(ports::HostTarget target, ports::Remote
                   .input = std::move(command.input),
                   .out = std::move(out),
                   .err = std::move(err)};
+  // Each login shell greets, which is no log.
+  if (command.command.starts_with(controller::kSayLogBegins))
+    JM_CO_TRY(Say(session.out, "welcome\n" + std::string(controller::kLogBegins)));
   Code code = co_await Serve(std::move(session), std::move(command.command));
   if (!faultless_ && odds_.Occurs(random_, Risk::kHost, 4))
     co_return TimedOut();  // the answer is lost

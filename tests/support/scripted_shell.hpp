@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "jobman/base/strings.hpp"
+#include "jobman/controller/script_listener.hpp"
 #include "jobman/ports/host_shell.hpp"
 #include "jobman/remote/host_script.hpp"
 #include "tests/support/fake_clock.hpp"
@@ -21,6 +22,7 @@ class ScriptedShell final : public ports::HostShell {
     std::string out = {};
     std::string err = {};
     std::string first = {};  ///< on stderr, before the call takes its time
+    std::string noise = {};  ///< of the login shell on stdout, before the log of a run
     /// After `out` and `err` the host hangs: the clock moves to the call's limit, and the call
     /// fails then. Without a limit it never ends.
     bool hangs = false;
@@ -43,8 +45,11 @@ class ScriptedShell final : public ports::HostShell {
       if (piece.empty()) command.next_input = nullptr;
     }
     const auto may_begin = std::move(command.may_begin);
+    const bool says_log = command.command.starts_with(controller::kSayLogBegins);
     const Answer answer = Next(std::move(command));
     if (may_begin && Connects(answer)) JM_CO_TRY(co_await may_begin());
+    if (out && says_log && answer.trickles.empty())
+      JM_CO_TRY(out(answer.noise + std::string(controller::kLogBegins)));
     if (err && !answer.first.empty()) JM_CO_TRY(err(answer.first));
     clock_.Advance(takes);
     while (answer.code.ok() && *answer.code == kSilent) co_await base::Sleep(std::chrono::hours{1});

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <cstddef>
 #include <functional>
 #include <map>
 #include <memory>
@@ -50,6 +51,9 @@ inline bool HasProxy(const HostTarget& target) {
   return !target.proxy_jump.empty() || !target.proxy_command.empty();
 }
 
+/// The longest piece of input.
+inline constexpr std::size_t kMostInput = std::size_t{256} * 1024;
+
 /// Input and output of a command at somebody else's pace: input that arrives while it runs, output
 /// that can only be taken slowly. On the loop's thread.
 class Pace {
@@ -59,8 +63,9 @@ class Pace {
   Pace(const Pace&) = delete;
   Pace& operator=(const Pace&) = delete;
 
-  /// The next piece of input, 256 KiB at most, asked for when all before it is sent. An empty piece
-  /// is the end of the input; nothing: there is none yet, until Wake(). An error ends the call.
+  /// The next piece of input, kMostInput at most, asked for when all before it is sent. An empty
+  /// piece is the end of the input; nothing: there is none yet, until Wake(). An error ends the
+  /// call.
   virtual Result<std::optional<std::string>> NextInput() = 0;
   /// Asked before the command begins, and then again and again: whether output may be read now. If
   /// not, it waits on the host until Wake(), and that time is neither silence nor linger (see
@@ -81,8 +86,9 @@ class Pace {
 struct RemoteCommand {
   std::string command = {};  ///< for the login shell
   std::string input = {};    ///< sent to stdin, then EOF
-  /// Input that should not be in memory as a whole: called for the next piece, 256 KiB at most,
-  /// when all before it (`input` first) is sent, until a piece is empty. Its error ends the call.
+  /// Input that should not be in memory as a whole, or not before the host is connected: called for
+  /// the next piece, kMostInput at most, when all before it (`input` first) is sent, until a piece
+  /// is empty. Its error ends the call.
   std::function<Result<std::string>()> next_input = {};
   /// In place of next_input, for this call alone; may be null.
   std::shared_ptr<Pace> pace = {};

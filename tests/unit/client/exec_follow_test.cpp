@@ -5,6 +5,7 @@
 #include <deque>
 #include <map>
 
+#include "jobman/controller/host_calls.hpp"
 #include "tests/unit/client/client_world.hpp"
 
 namespace jobman::client {
@@ -12,12 +13,15 @@ namespace {
 
 using testing::HasSubstr;
 
-/// One call of a host: what it prints and says, and how the call ends.
+/// One call of a host: what it prints and says, and how the call ends. Before each its login shell
+/// greets.
 struct HostCall {
   std::string log = {};
   std::string says = {};
   base::Result<int> code = 0;
 };
+
+constexpr const char* kRuns = "jobman: running\n";
 
 base::Error ConnectionBroke() {
   return {.code = base::Code::kUnavailable,
@@ -35,10 +39,13 @@ class FollowedShell final : public ports::HostShell {
     while (looks.empty()) co_await base::Sleep(std::chrono::milliseconds{5});
     const HostCall look = looks.front();
     looks.pop_front();
-    if (out) {
+    if (out && command.command.starts_with(controller::kSayLogBegins)) {
+      JM_CO_TRY(out("welcome to " + target.address + "\n" + std::string(controller::kLogBegins)));
+    }
+    if (out && !look.log.empty()) {
       JM_CO_TRY(out(look.log));
     }
-    if (err) {
+    if (err && !look.says.empty()) {
       JM_CO_TRY(err(look.says));
     }
     if (looks.empty() && last_of == target.address) hosts["h0"].push_back(end_of_first);
@@ -69,6 +76,7 @@ class ExecFollowTest : public test::ClientWorld {
                     .name = "x",
                     .patience = patience,
                     .window = count,
+                    .now = [this] { return clock_.Now(); },
                     .missing = [this](int, base::FileGap gap) { gaps_.push_back(gap.end); }};
     return Context().Await(FollowOnHosts(&shell_of_hosts_, std::move(hosts), std::move(run)));
   }
@@ -79,7 +87,7 @@ class ExecFollowTest : public test::ClientWorld {
 
 TEST_F(ExecFollowTest, AHostThatBreaksGoesOnWhileTheOthersStillRun) {
   const std::string ended = "jobman: exited 0\n";
-  shell_of_hosts_.hosts["h1"] = {{.log = "one\n", .code = ConnectionBroke()},
+  shell_of_hosts_.hosts["h1"] = {{.log = "one\n", .says = kRuns, .code = ConnectionBroke()},
                                  {.log = "two\n", .says = "jobman: exited 3\n"}};
   // It ends only after the other one has been called again.
   shell_of_hosts_.last_of = "h1";
@@ -91,7 +99,7 @@ TEST_F(ExecFollowTest, AHostThatBreaksGoesOnWhileTheOthersStillRun) {
   EXPECT_EQ(*result.hosts[1].result, 3);
   EXPECT_EQ(logs_[1], "one\ntwo\n");
   EXPECT_THAT(shell_of_hosts_.calls["h1"][1], HasSubstr("follow s.j000001.h1.x 4"))
-      << "where it was";
+      << "where it was, without the greeting";
 }
 
 TEST_F(ExecFollowTest, AGapIsToldAndPassedAtOnce) {
@@ -103,10 +111,20 @@ TEST_F(ExecFollowTest, AGapIsToldAndPassedAtOnce) {
 }
 
 TEST_F(ExecFollowTest, WithoutPatienceABrokenConnectionIsTheEnd) {
-  shell_of_hosts_.hosts["h0"] = {{.log = "one\n", .code = ConnectionBroke()}};
+  shell_of_hosts_.hosts["h0"] = {{.log = "one\n", .says = kRuns, .code = ConnectionBroke()}};
   const auto result = Follow(1, base::Duration{0});
   ASSERT_FALSE(result.hosts[0].result.ok());
   EXPECT_EQ(shell_of_hosts_.calls["h0"].size(), 1U);
+}
+
+TEST_F(ExecFollowTest, ACauseWhyTheScriptCannotBeInstalledIsTold) {
+  const HostCall full{
+      .says = "jobman: error cannot write to /home/ann/.jobman/bin (is the disk full?)\n",
+      .code = remote::kExitHostError};
+  shell_of_hosts_.hosts["h0"] = {{.code = remote::kExitNotInstalled}, full};
+  const auto result = Follow(1, std::chrono::minutes{5});
+  ASSERT_FALSE(result.hosts[0].result.ok());
+  EXPECT_THAT(result.hosts[0].result.error().message, HasSubstr("is the disk full?"));
 }
 
 TEST_F(ExecFollowTest, TheScriptIsInstalledOnce) {
@@ -114,7 +132,7 @@ TEST_F(ExecFollowTest, TheScriptIsInstalledOnce) {
   shell_of_hosts_.hosts["h0"] = {bare, {}, {.says = "jobman: exited 0\n"}};
   EXPECT_TRUE(Follow(1, base::Duration{0}).AllOk());
   EXPECT_EQ(shell_of_hosts_.calls["h0"].size(), 3U);
-  shell_of_hosts_.hosts["h0"] = {bare, {}, bare};
+  shell_of_hosts_.hosts["h0"] = {bare, {}, bare, {}};
   EXPECT_FALSE(Follow(1, base::Duration{0}).AllOk());
 }
 

@@ -1,4 +1,4 @@
-#include "controller/host_calls.hpp"
+#include "jobman/controller/host_calls.hpp"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -32,6 +32,31 @@ TEST_F(HostCallsTest, TheStatusIsReadFromStderr) {
   shell_.Add("follow", {.err = "jobman: exited 3\n"});
   EXPECT_EQ(Follow().value().exit_code, 3);
   EXPECT_EQ(heard_, "jobman: exited 3\n");
+}
+
+/// Without a line end, too.
+TEST_F(HostCallsTest, WhatTheLoginShellPrintsFirstIsNotOfTheLog) {
+  shell_.Add("follow", {.out = "one\n", .err = "jobman: exited 0\n", .noise = "welcome\nloading "});
+  std::string log;
+  const ports::ByteSink out = KeepIn(&log);
+  const Now now = [this] { return clock_.Now(); };
+  const auto heard = [](std::string_view) {};
+  EXPECT_TRUE(
+      test::RunNow(CallHost(&shell_, {}, remote::FollowCall("r", 0), out, heard, now)).ok());
+  EXPECT_EQ(log, "one\n");
+}
+
+/// It came through a window in which it waited longer than a host may be silent.
+TEST_F(HostCallsTest, TheTimeOfAHostCountsFromTheBeginningOfItsCommand) {
+  base::TimePoint time = clock_.Now();
+  ScriptListener listener("h0", remote::FollowCall("r", 0), [&time] { return time; });
+  time += 2 * remote::kLongestSilence;
+  std::string log;
+  const ports::ByteSink out = KeepIn(&log);
+  EXPECT_TRUE(listener.TakeOut(std::string(kLogBegins) + "one\n", out).ok());
+  EXPECT_EQ(log, "") << "the script has not said that there is a run";
+  EXPECT_TRUE(listener.TakeErr("jobman: running\n", out).ok());
+  EXPECT_EQ(log, "one\n");
 }
 
 TEST_F(HostCallsTest, SignsOfLifeAreNotKept) {

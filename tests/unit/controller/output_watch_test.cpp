@@ -5,6 +5,7 @@
 #include <sys/stat.h>
 
 #include "controller/stage_runner.hpp"
+#include "jobman/controller/script_listener.hpp"
 #include "jobman/core/task_end.hpp"
 #include "tests/support/fake_slice_api.hpp"
 #include "tests/support/sample_job.hpp"
@@ -26,6 +27,7 @@ class EndlessShell final : public ports::HostShell {
       base::Error refused{.code = base::Code::kUnavailable, .reason = base::Reason::kHostRefused};
       co_return refused;
     }
+    JM_CO_TRY(out(kLogBegins));
     JM_CO_TRY(err("jobman: running\n"));
     for (const std::string& piece : output) {
       JM_CO_TRY(out(piece));

@@ -4,10 +4,11 @@
 #include <string>
 #include <string_view>
 
-#include "controller/script_listener.hpp"
+#include "jobman/controller/script_listener.hpp"
 #include "jobman/ports/host_shell.hpp"
 #include "jobman/remote/host_script.hpp"
 
+/// Calls of the host script, for all that follow, start or stop its runs.
 namespace jobman::controller {
 
 using Connected = std::function<base::Task<base::Status>()>;
@@ -15,12 +16,14 @@ using Connected = std::function<base::Task<base::Status>()>;
 /// Calls the host script, and installs it where it is missing. `out` takes the output; `heard` is
 /// called with the last 16 KiB of stderr whenever the script reports (ScriptListener). The status
 /// is read from stderr, also when a call hangs after it. `connected` is RemoteCommand::may_begin.
+/// What login shells print before the log of a run is no output of the call.
 base::Task<base::Result<remote::RunStatus>> CallHost(ports::HostShell* shell,
                                                      ports::HostTarget target, remote::Call call,
                                                      ports::ByteSink out,
                                                      std::function<void(std::string_view)> heard,
                                                      Now now, Connected connected = {});
-/// The command with which a call is made, with the call's limits.
+/// The command with which a call is made, with the call's limits. One that follows a run says where
+/// its log begins (kLogBegins).
 ports::RemoteCommand CommandOf(const remote::Call& call);
 /// Keeps about the first 16 KiB. `text` must outlive the call.
 ports::ByteSink KeepIn(std::string* text);
