@@ -5,17 +5,14 @@
 #include <algorithm>
 #include <map>
 #include <memory>
-#include <optional>
 #include <utility>
 
+#include "client/exec_command.hpp"
 #include "client/exec_follow.hpp"
 #include "client/interrupts.hpp"
-#include "jobman/base/env.hpp"
-#include "jobman/base/strings.hpp"
 #include "jobman/base/time.hpp"
 #include "jobman/client/run_on_hosts.hpp"
 #include "jobman/client/times.hpp"
-#include "jobman/controller/command_environment.hpp"
 #include "jobman/core/run_id.hpp"
 #include "jobman/remote/direct_command.hpp"
 #include "jobman/ssh/file_limit.hpp"
@@ -33,14 +30,75 @@ base::Error WasEnded() {
 ssh::FanOutHost WithCall(const ssh::FanOutHost& host, const remote::Call& call) {
   ssh::FanOutHost one = host;
   one.command = call.command;
-  if (!call.input.empty()) one.input = [text = call.input] { return text; };
   return one;
 }
 
-/// The secrets are those of this process.
-std::optional<std::string> SecretFromHere(const core::SecretRef& secret) {
-  if (!secret.file.empty()) return controller::SecretInFile(secret.file);
-  return base::GetEnv(secret.name);
+/// A call of the script that failed on a host, in the host's words.
+base::Error HostSaid(const std::string& words) {
+  const auto status = remote::ParseStatus(words);
+  return {.code = base::Code::kAborted,
+          .message = status.ok() ? status->text : status.error().message};
+}
+
+base::Error NotInstalled(const std::string& words) {
+  base::Error error = HostSaid(words);
+  error.message = "jobman's script cannot be installed there: " + error.message;
+  return error;
+}
+
+/// A detached run as it begins on one host.
+struct NewRun {
+  ExecCommandPtr command = {};
+  int host = 0;
+  std::string id = {};
+  std::string prefix = {};  ///< of the ids of all such runs there
+
+  base::Result<remote::Call> Begin() const {
+    JM_ASSIGN_OR_RETURN(remote::CommandEnvironment around, command->Around(host));
+    const core::JobSpec* const spec = command->job_env ? &command->job.spec : nullptr;
+    const remote::RunOrder order{.run_id = id,
+                                 .script = remote::DetachedScript(command->direct, spec),
+                                 .log_limit = kExecLogLimit,
+                                 .workdir = std::move(around.workdir),
+                                 .env = std::move(around.env),
+                                 .secrets = std::move(around.secrets)};
+    return remote::BeginCall(order, kExecRunsKept, prefix);
+  }
+  /// It names every host of the slice, so it is made as it is sent. The script refuses an empty
+  /// one.
+  std::string Order() const {
+    auto call = Begin();
+    return call.ok() ? std::move(call->input) : std::string();
+  }
+};
+
+/// Puts the later outcomes in the place of the first.
+void Replace(const ssh::FanOutResult& later, ssh::FanOutResult* first) {
+  std::map<int, const ssh::HostOutcome*> by_host;
+  for (const ssh::HostOutcome& host : later.hosts) by_host[host.host] = &host;
+  for (ssh::HostOutcome& host : first->hosts)
+    if (const auto found = by_host.find(host.host); found != by_host.end()) host = *found->second;
+}
+
+/// Calls that install the script; `talk` keeps what the hosts say.
+std::vector<ssh::FanOutHost> Installs(const std::vector<ssh::FanOutHost>& hosts,
+                                      const RunTalk& talk) {
+  std::vector<ssh::FanOutHost> installs;
+  for (const ssh::FanOutHost& host : hosts) {
+    installs.push_back({.host = host.host, .target = host.target});
+    installs.back().err = KeepTalk(talk, host.host);
+    installs.back().command = remote::InstallCall().command;
+    installs.back().input = [] { return std::string(remote::HostScript()); };
+  }
+  return installs;
+}
+
+base::Error DoesNotStay() {
+  return {.code = base::Code::kAborted, .message = "jobman's script does not stay installed there"};
+}
+
+bool IsBare(const ssh::HostOutcome& host) {
+  return host.result.ok() && *host.result == remote::kExitNotInstalled;
 }
 
 }  // namespace
@@ -81,23 +139,25 @@ base::Result<ssh::FanOutResult> ExecRuns::Call(std::vector<ssh::FanOutHost> host
   auto first = all(hosts);
   if (!first) return WasEnded();
   std::vector<ssh::FanOutHost> bare;
-  for (std::size_t row = 0; row < hosts.size(); ++row) {
-    const auto& code = first->hosts[row].result;
-    if (code.ok() && *code == remote::kExitNotInstalled) bare.push_back(hosts[row]);
-  }
+  for (std::size_t row = 0; row < hosts.size(); ++row)
+    if (IsBare(first->hosts[row])) bare.push_back(std::move(hosts[row]));
   if (bare.empty()) return std::move(*first);
-  std::vector<ssh::FanOutHost> installs;
-  for (const ssh::FanOutHost& host : bare) {
-    installs.push_back(WithCall(host, remote::InstallCall()));
-    installs.back().pace = nullptr;
-  }
-  const auto installed = all(std::move(installs));
+  const RunTalk talk = std::make_shared<std::map<int, std::string>>();
+  auto installed = all(Installs(bare, talk));
   if (!installed) return WasEnded();
-  const auto again = all(std::move(bare));
+  std::vector<ssh::FanOutHost> ready;
+  for (std::size_t row = 0; row < bare.size(); ++row) {
+    base::Result<int>& result = installed->hosts[row].result;
+    if (result.ok() && *result == 0) ready.push_back(std::move(bare[row]));
+    if (result.ok() && *result != 0) result = NotInstalled((*talk)[installed->hosts[row].host]);
+  }
+  Replace(*installed, &*first);
+  if (ready.empty()) return std::move(*first);
+  auto again = all(std::move(ready));
   if (!again) return WasEnded();
-  for (ssh::HostOutcome& host : first->hosts)
-    for (const ssh::HostOutcome& later : again->hosts)
-      if (later.host == host.host) host = later;
+  for (ssh::HostOutcome& host : again->hosts)
+    if (IsBare(host)) host.result = DoesNotStay();
+  Replace(*again, &*first);
   return std::move(*first);
 }
 
@@ -106,38 +166,23 @@ base::Result<ssh::FanOutResult> ExecRuns::Begin(std::vector<ssh::FanOutHost> hos
                                                 ssh::FanOutOptions options) {
   JM_TRY(CheckExecRunName(name));
   JM_ASSIGN_OR_RETURN(store_, context_.Await(context_.stores.jobs->StoreId()));
-  const remote::DirectCommand direct{.line = CommandLine(order.words),
-                                     .clean_libtpu = order.clean_libtpu};
+  JM_ASSIGN_OR_RETURN(const ExecCommandPtr command, MakeExecCommand(context_, job_, order));
   const RunTalk talk = std::make_shared<std::map<int, std::string>>();
   remote::Call limits;
   for (ssh::FanOutHost& host : hosts) {
-    remote::RunOrder run{
-        .run_id = IdOn(host.host, name),
-        .script = remote::DetachedScript(direct, order.job_env ? &job_.spec : nullptr),
-        .log_limit = kExecLogLimit};
-    if (order.workdir)
-      run.workdir = order.workdir->empty() ? JobFolder(context_.paths, job_) : *order.workdir;
-    if (order.job_env) {
-      const std::string folder = context_.paths.JobDir(job_.id.value).string();
-      JM_ASSIGN_OR_RETURN(
-          auto around, controller::EnvironmentOn(job_, host.host, store_, folder, SecretFromHere));
-      run.env = std::move(around.env);
-      run.secrets = std::move(around.secrets);
-      if (!order.workdir || order.workdir->empty()) run.workdir = std::move(around.workdir);
-    }
-    JM_ASSIGN_OR_RETURN(
-        limits, remote::BeginCall(run, kExecRunsKept,
-                                  core::ExecRunPrefix(core::OnHost(store_, job_, host.host))));
-    host = WithCall(host, limits);
+    const NewRun run{.command = command,
+                     .host = host.host,
+                     .id = IdOn(host.host, name),
+                     .prefix = core::ExecRunPrefix(core::OnHost(store_, job_, host.host))};
+    JM_ASSIGN_OR_RETURN(const remote::Call call, run.Begin());
+    limits.limit = call.limit;
+    host = WithCall(host, call);
+    host.input = [run] { return run.Order(); };
     host.err = KeepTalk(talk, host.host);
   }
   JM_ASSIGN_OR_RETURN(ssh::FanOutResult result, Call(std::move(hosts), limits, options));
-  for (ssh::HostOutcome& host : result.hosts) {
-    if (!host.result.ok() || *host.result == 0) continue;
-    const auto status = remote::ParseStatus((*talk)[host.host]);
-    host.result = base::Error{.code = base::Code::kAborted,
-                              .message = status.ok() ? status->text : status.error().message};
-  }
+  for (ssh::HostOutcome& host : result.hosts)
+    if (host.result.ok() && *host.result != 0) host.result = HostSaid((*talk)[host.host]);
   return result;
 }
 
@@ -167,6 +212,7 @@ base::Result<ssh::FanOutResult> ExecRuns::Stop(std::vector<ssh::FanOutHost> host
   JM_TRY(CheckExecRunName(name));
   JM_ASSIGN_OR_RETURN(store_, context_.Await(context_.stores.jobs->StoreId()));
   const RunTalk talk = std::make_shared<std::map<int, std::string>>();
+  const RunTalk trouble = std::make_shared<std::map<int, std::string>>();
   // The script marks a run that it does not know, which then never starts: the name would be lost.
   JM_ASSIGN_OR_RETURN(const std::vector<ExecRunHost> known, List(hosts, options));
   ssh::FanOutResult result;
@@ -184,12 +230,15 @@ base::Result<ssh::FanOutResult> ExecRuns::Stop(std::vector<ssh::FanOutHost> host
     limits = remote::StopCall(IdOn(hosts[row].host, name), job_.spec.command.grace);
     having.push_back(WithCall(hosts[row], limits));
     having.back().out = KeepTalk(talk, hosts[row].host);
-    having.back().err = {};
+    having.back().err = KeepTalk(trouble, hosts[row].host);
   }
   if (having.empty()) return result;
   JM_ASSIGN_OR_RETURN(ssh::FanOutResult stopped, Call(std::move(having), limits, options));
   for (ssh::HostOutcome& host : stopped.hosts) {
-    if (host.result.ok()) host.result = CodeOfRun(remote::ParseStatus((*talk)[host.host]), name);
+    if (host.result.ok() && *host.result != 0)
+      host.result = HostSaid((*trouble)[host.host]);
+    else if (host.result.ok())
+      host.result = CodeOfRun(remote::ParseStatus((*talk)[host.host]), name);
     result.hosts.push_back(std::move(host));
   }
   std::sort(result.hosts.begin(), result.hosts.end(),
@@ -201,12 +250,13 @@ base::Result<std::vector<ExecRunHost>> ExecRuns::List(std::vector<ssh::FanOutHos
                                                       ssh::FanOutOptions options) {
   JM_ASSIGN_OR_RETURN(store_, context_.Await(context_.stores.jobs->StoreId()));
   const RunTalk talk = std::make_shared<std::map<int, std::string>>();
+  const RunTalk trouble = std::make_shared<std::map<int, std::string>>();
   remote::Call limits;
   for (ssh::FanOutHost& host : hosts) {
     limits = remote::AgesCall(core::ExecRunPrefix(core::OnHost(store_, job_, host.host)));
     host = WithCall(host, limits);
     host.out = KeepTalk(talk, host.host);
-    host.err = {};
+    host.err = KeepTalk(trouble, host.host);
   }
   JM_ASSIGN_OR_RETURN(ssh::FanOutResult result, Call(std::move(hosts), limits, options));
   std::vector<ExecRunHost> list;
@@ -214,6 +264,8 @@ base::Result<std::vector<ExecRunHost>> ExecRuns::List(std::vector<ssh::FanOutHos
     ExecRunHost one{.host = host.host};
     if (!host.result.ok()) {
       one.runs = host.result.error();
+    } else if (*host.result != 0) {
+      one.runs = HostSaid((*trouble)[host.host]);
     } else {
       const std::string prefix = core::ExecRunPrefix(core::OnHost(store_, job_, host.host));
       for (remote::RunAge run : remote::ParseAges((*talk)[host.host])) {

@@ -7,6 +7,7 @@
 #include <map>
 #include <random>
 
+#include "jobman/base/late_text.hpp"
 #include "jobman/base/log.hpp"
 #include "jobman/base/strings.hpp"
 #include "jobman/base/time.hpp"
@@ -92,13 +93,19 @@ base::Task<base::Status> BeginCommand(std::shared_ptr<Shared> shared, std::size_
   co_return base::Ok();
 }
 
+std::function<Result<std::string>()> WhenConnected(std::function<std::string()> input) {
+  const auto make = [input = std::move(input)]() -> Result<std::string> { return input(); };
+  return base::LateText(make, ports::kMostInput);
+}
+
 /// The command of one host.
 ports::RemoteCommand CommandOf(const FanOutHost& one, std::size_t row,
                                const std::shared_ptr<Shared>& shared) {
   ports::RemoteCommand command = shared->command;
   const FanOutOptions& options = shared->options;
   if (!one.command.empty()) command.command = one.command;
-  if (one.input) command.input = one.input();
+  if (one.input && one.pace) command.input = one.input();
+  if (one.input && !one.pace) command.next_input = WhenConnected(one.input);
   command.pace = one.pace;
   if (options.limit) command.limit = options.limit;
   if (options.control) {

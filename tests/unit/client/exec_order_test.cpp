@@ -76,6 +76,20 @@ TEST_F(ExecOrderTest, AJobWithoutAFolderTakesTheSameAsHere) {
   ::setenv("HOME", old_home.c_str(), 1);
 }
 
+TEST_F(ExecOrderTest, ATerminalHasTheSameFolderAndTheSameHint) {
+  core::Job job = JobOn(1);
+  const ExecOrder order{.words = {"htop"}, .workdir = "", .job_env = true};
+  const auto call = PrepareOnTerminal(Context(), job, order, 0);
+  ASSERT_TRUE(call.ok()) << call.error().ToString();
+  auto hosts = ChooseHosts(Context().paths, job, "all").value();
+  ASSERT_TRUE(Prepare(Context(), job, order, hosts).ok());
+  EXPECT_TRUE(call->content.ends_with(hosts[0].input())) << call->content;
+  job.spec.command.secrets = {{.name = "JOBMAN_TEST_MISSING"}};
+  const auto none = PrepareOnTerminal(Context(), job, order, 0);
+  ASSERT_FALSE(none.ok());
+  EXPECT_THAT(none.error().hint, HasSubstr("export it here"));
+}
+
 TEST_F(ExecOrderTest, CleaningComesRightBeforeTheCommand) {
   const std::string line = LineFor(
       JobOn(1), {.words = {"python", "train.py"}, .workdir = "~/code", .clean_libtpu = true});
