@@ -336,6 +336,13 @@ TEST_F(Exec, ADetachedRunGoesOnWithoutAConnection) {
     EXPECT_THAT(all.out, HasSubstr(line));
 }
 
+TEST_F(Exec, WhatTheLoginShellPrintsIsNotOfADetachedRun) {
+  Run();
+  ASSERT_EQ(Shell("exec1 -w 0 -- 'echo \"echo welcome\" >> ~/.bashrc'").code, 0);
+  ASSERT_EQ(Shell("exec1 -w 0 --detach --name eval -- 'echo one'").code, 0);
+  EXPECT_EQ(Shell("exec1 -q -w 0 --follow eval").out, "one\n");
+}
+
 TEST_F(Exec, StopEndsADetachedRunAndItsChildren) {
   Run();
   ASSERT_EQ(Shell("exec1 --detach --name long -- 'sleep 6127 & sleep 6127'").code, 0);

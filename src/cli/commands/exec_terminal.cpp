@@ -37,6 +37,9 @@ Result<std::string> LineOnTerminal(const client::Context& context, const ExecOpt
   };
   const client::StoppableRun put =
       client::RunUntilStopped(context, std::move(one), {}, PatienceOf(options), {});
+  if (put.interrupted)
+    return base::Error{.code = base::Code::kCancelled,
+                       .message = "interrupted before the command began, which did not run"};
   if (!put.result.hosts.front().result.ok()) return put.result.hosts.front().result.error();
   for (const std::string& line : base::Split(said, '\n'))
     if (line.starts_with(kFileIs)) return call.LineFor(line.substr(kFileIs.size()));
@@ -57,10 +60,12 @@ Result<int> RunOnTerminal(App& app, const client::Context& context, const ExecOp
   JM_TRY(CheckUserIsKnown(instead));
   client::Vouching vouching(context);
   vouching.CompleteAll(job, hosts);
-  JM_ASSIGN_OR_RETURN(std::string line, LineOnTerminal(context, options, job, hosts.front()));
+  auto line = LineOnTerminal(context, options, job, hosts.front());
+  for (const std::string& first_use : context.Await(vouching.FirstUses())) app.Say(first_use);
+  if (!line.ok()) return std::move(line).error();
   return BecomeOpenSsh(
       app, context, job,
-      {.host = hosts.front().host, .words = {line}, .terminal = true, .instead = instead});
+      {.host = hosts.front().host, .words = {*line}, .terminal = true, .instead = instead});
 }
 
 }  // namespace jobman::cli

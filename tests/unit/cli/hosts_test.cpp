@@ -1,6 +1,9 @@
 // Commands that talk to clouds and hosts, over fakes of both.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
+#include <pwd.h>
+#include <signal.h>
+#include <unistd.h>
 
 #include <filesystem>
 #include <fstream>
@@ -34,6 +37,25 @@ class ChangedHosts final : public ports::HostShell {
     co_return changed;
   }
   void Drop(const ports::HostTarget&) override {}
+};
+
+/// Hosts that are seen for the first time, and where a command is interrupted.
+class NewHosts final : public ports::HostShell {
+ public:
+  explicit NewHosts(ports::HostKeyStore& keys) : keys_(keys) {}
+  base::Task<base::Result<int>> Run(ports::HostTarget target, ports::RemoteCommand command,
+                                    ports::ByteSink, ports::ByteSink) override {
+    JM_CO_TRY(co_await keys_.PinKey(target.identity, "ssh-ed25519 AAAA"));
+    if (command.may_begin) JM_CO_TRY(co_await command.may_begin());
+    ::raise(SIGINT);
+    while (command.signals && command.signals->sent().empty())
+      co_await base::Sleep(std::chrono::milliseconds{5});
+    co_return 143;
+  }
+  void Drop(const ports::HostTarget&) override {}
+
+ private:
+  ports::HostKeyStore& keys_;
 };
 
 class NetworkCommands : public testing::Test {
@@ -221,6 +243,22 @@ TEST_F(NetworkCommands, ExecListsAndStopsRuns) {
   EXPECT_EQ(world_.Run({"exec", "1", "--runs", "-q"}).out, "long\n") << "it left no mark";
 }
 
+/// It is none without runs: nobody knows what runs there.
+TEST_F(NetworkCommands, AHostThatCannotTakeTheScriptIsNamedWithTheCause) {
+  std::filesystem::create_directories(hosts_.HomeOf("h1"));
+  std::ofstream(hosts_.HomeOf("h1") / ".jobman") << "in the way";
+  const auto listed = world_.Run({"exec", "1", "--runs", "--json"});
+  EXPECT_EQ(listed.exit_code, 75);
+  EXPECT_THAT(listed.out, HasSubstr("jobman's script cannot be installed there: cannot create"));
+  EXPECT_THAT(world_.Run({"exec", "1", "--runs"}).out, Not(HasSubstr("no detached runs")));
+  const auto begun = world_.Run({"exec", "1", "--detach", "--name", "eval", "--", "true"});
+  EXPECT_EQ(begun.exit_code, 75);
+  EXPECT_THAT(begun.err, HasSubstr("host 1: jobman's script cannot be installed there: cannot"));
+  const auto stopped = world_.Run({"exec", "1", "--stop", "eval", "--json"});
+  EXPECT_EQ(stopped.exit_code, 75);
+  EXPECT_THAT(stopped.out, HasSubstr("jobman's script cannot be installed there: cannot create"));
+}
+
 TEST_F(NetworkCommands, ExecRefusesOptionsThatDoNotFitTogether) {
   const auto refused = [this](std::vector<std::string> more) {
     more.insert(more.begin(), {"exec", "1"});
@@ -237,6 +275,18 @@ TEST_F(NetworkCommands, ExecRefusesOptionsThatDoNotFitTogether) {
     EXPECT_THAT(refused({"--detach", std::string("--name=") + name, "--", "x"}),
                 HasSubstr("cannot be the name of a run"));
   EXPECT_THAT(refused({"--tty", "--", "x"}), HasSubstr("--tty is for one host, and 2 hosts"));
+}
+
+TEST_F(NetworkCommands, ATerminalTellsAFirstKeyAndAnInterruptBeforeItsCommand) {
+  if (getpwuid(getuid()) == nullptr) GTEST_SKIP() << "this user has no entry in the password file";
+  world_.open_shell = [](const asio::any_io_executor&, ports::HostKeyStore& keys) {
+    return std::make_unique<NewHosts>(keys);
+  };
+  const auto ended = world_.Run({"exec", "1", "--tty", "-w", "0", "--job-env", "--", "htop"});
+  EXPECT_EQ(ended.exit_code, 130);
+  EXPECT_THAT(ended.err,
+              AllOf(HasSubstr("host 0: pinned key"),
+                    HasSubstr("interrupted before the command began"), Not(HasSubstr("room"))));
 }
 
 TEST_F(NetworkCommands, CpSaysWhatItCopiedAndWhereNot) {
