@@ -93,8 +93,8 @@ base::Task<base::Status> BeginCommand(std::shared_ptr<Shared> shared, std::size_
   co_return base::Ok();
 }
 
-std::function<Result<std::string>()> WhenConnected(std::function<std::string()> input) {
-  const auto make = [input = std::move(input)]() -> Result<std::string> { return input(); };
+std::function<base::Result<std::string>()> WhenConnected(std::function<std::string()> input) {
+  const auto make = [input = std::move(input)]() -> base::Result<std::string> { return input(); };
   return base::LateText(make, ports::kMostInput);
 }
 
