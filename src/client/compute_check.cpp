@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "client/kept_project.hpp"
+#include "client/no_answer.hpp"
 #include "jobman/core/regions.hpp"
 
 namespace jobman::client {
@@ -21,11 +22,6 @@ bool UserIsChosen(const config::Loaded& loaded) {
     return origin.path == "ssh.user" && origin.where != "default" &&
            origin.where != "your login name";
   });
-}
-
-bool DoesNotAnswer(const base::Error& error) {
-  return error.code == base::Code::kUnavailable || error.code == base::Code::kDeadlineExceeded ||
-         error.code == base::Code::kInternal || error.reason == base::Reason::kRateLimit;
 }
 
 /// "the slice needs 16 external addresses in us-central2"

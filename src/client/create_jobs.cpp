@@ -16,6 +16,7 @@
 #include "jobman/client/local_cloud.hpp"
 #include "jobman/client/offer_check.hpp"
 #include "jobman/client/os_login.hpp"
+#include "jobman/client/quota_check.hpp"
 #include "jobman/client/reservation_check.hpp"
 #include "jobman/client/set_wishes.hpp"
 #include "jobman/client/times.hpp"
@@ -136,6 +137,7 @@ base::Task<base::Error> Cancel(Context context, std::vector<core::JobId> ids, ba
 struct Said {
   base::Result<std::string> offer = std::string();  ///< why it could not be asked, if so
   base::Result<ReservationVerdict> reservation = ReservationVerdict();
+  base::Result<QuotaVerdict> quota = QuotaVerdict();
   base::Result<std::vector<std::string>> buckets = std::vector<std::string>();
   base::Result<ComputeVerdict> project = ComputeVerdict();
 };
@@ -148,23 +150,30 @@ base::Task<base::Result<ReservationVerdict>> AskNoReservation() {
   co_return ReservationVerdict();
 }
 
+base::Task<base::Result<QuotaVerdict>> AskNoQuota() {
+  co_return QuotaVerdict();
+}
+
 /// All at once: each of them has a limit of its own. `earlier`, if any, must outlive the coroutine.
 base::Task<Said> AskAll(Context context, config::Loaded loaded, const CheckedFile* earlier,
                         Preflight preflight) {
   using namespace asio::experimental::awaitable_operators;
   const bool held = preflight == Preflight::kHeldSlice;
-  // What was said of the same reservation is not said for each element of an array.
+  // What was said of the same reservation or quota is not said for each element of an array.
   const bool same = earlier != nullptr && AsksForSameReservation(earlier->loaded.spec, loaded.spec);
+  const bool again = earlier != nullptr && AsksForSameQuota(earlier->loaded.spec, loaded.spec);
   auto offer = CheckOffer(context, loaded);
   auto buckets = CheckBuckets(context, loaded);
   auto project = held ? AskNoProject() : CheckCompute(context, loaded);
   auto reservation = held || same ? AskNoReservation() : CheckReservation(context, loaded);
+  auto quota = held || again ? AskNoQuota() : CheckTpuQuota(context, loaded);
   auto all = co_await (std::move(offer) && std::move(buckets) && std::move(project) &&
-                       std::move(reservation));
+                       std::move(reservation) && std::move(quota));
   co_await base::EndIfCancelled();
   Said said{.offer = std::move(std::get<0>(all)), .reservation = std::move(std::get<3>(all))};
   said.buckets = std::move(std::get<1>(all));
   said.project = std::move(std::get<2>(all));
+  said.quota = std::move(std::get<4>(all));
   co_return said;
 }
 
@@ -207,6 +216,8 @@ base::Task<base::Status> AskCloud(Context context, CheckedFile* checked, const C
   JM_CO_ASSIGN_OR_RETURN(const ReservationVerdict reserved, said.reservation);
   // That nobody answers is said once.
   if (unasked.empty() || reserved.asked) AddNote(reserved.note, notes);
+  JM_CO_ASSIGN_OR_RETURN(const QuotaVerdict quota, said.quota);
+  if (unasked.empty() || quota.answered) AddNote(quota.note, notes);
   JM_CO_ASSIGN_OR_RETURN(const auto unseen, said.buckets);
   notes.insert(notes.end(), unseen.begin(), unseen.end());
   if (preflight == Preflight::kHeldSlice) co_return base::Ok();

@@ -4,6 +4,7 @@
 #include <algorithm>
 
 #include "client/doctor_parts.hpp"
+#include "client/quota_fit.hpp"
 #include "jobman/base/strings.hpp"
 #include "jobman/client/quota.hpp"
 
@@ -28,52 +29,30 @@ bool GivesSome(const QuotaRow& row) {
 
 /// "v4 spot: 8 of 32"; the zone only where several are looked at.
 std::string LimitOfRow(const QuotaRow& row, bool one_zone) {
-  const std::string what =
-      core::TextOf(*row.counts) + " " + std::string(core::PricingName(row.counts->pricing));
   const std::string place =
       one_zone || row.limit.location.empty() ? "" : " in " + row.limit.location;
   const std::string limit = row.limit.unlimited ? "no limit" : std::to_string(*row.limit.limit);
   const std::string held = row.held ? std::to_string(*row.held) : "?";
-  return fmt::format("{}{}: {} of {}", what, place, held, limit);
+  return fmt::format("{}{}: {} of {}", NameOfQuota(row), place, held, limit);
 }
 
-/// " (by 000042, bobs)" of all rows; empty if nothing is held.
-std::string HolderNames(const std::vector<QuotaRow>& rows) {
-  std::vector<std::string> names;
-  for (const QuotaRow& row : rows) {
-    for (const QuotaHolder& holder : row.holders) {
-      std::string name = holder.job ? core::FormatJobId(*holder.job) : holder.node;
-      if (std::find(names.begin(), names.end(), name) == names.end())
-        names.push_back(std::move(name));
-    }
-  }
-  if (names.size() > kMostTypes) {
-    const std::size_t more = names.size() - kMostTypes;
-    names.resize(kMostTypes);
-    names.push_back(fmt::format("{} more", more));
-  }
-  return names.empty() ? "" : "; held by " + base::Join(names, ", ");
-}
-
-/// The limit of the job's own type and pricing, if it is too small for its slices.
-std::string TooSmall(const Examination& about, const std::vector<QuotaRow>& rows) {
+/// The limit of the job's own type and pricing is too small for its slices, whoever holds some.
+base::Error NeverEnoughFor(const Examination& about, const QuotaRow& small,
+                           const QuotaAnswer& answer) {
   const core::TpuSpec& tpu = about.spec.tpu;
-  const auto type = core::FindAccelerator(tpu.accelerator);
-  if (!about.has_job || !type.ok() || !tpu.existing.empty()) return {};
-  for (const QuotaRow& row : rows) {
-    if (!row.counts || !row.limit.limit) continue;
-    const std::int64_t needed =
-        std::int64_t{core::UnitsOf(*row.counts, *type, tpu.pricing)} * std::max(tpu.num_slices, 1);
-    if (needed > *row.limit.limit)
-      return fmt::format("{}; the job's slices take {}", LimitOfRow(row, false), needed);
-  }
-  return {};
+  std::vector<ports::TpuLimit> limits;
+  for (const QuotaRow& row : answer.tpus) limits.push_back(row.limit);
+  base::Error never{.code = base::Code::kResourceExhausted,
+                    .message = fmt::format("{}; the job's slices take {}", LimitOfRow(small, false),
+                                           NeedFrom(tpu, small)),
+                    .hint = CureForQuota(tpu, small, answer.tpus, limits)};
+  never.reason = base::Reason::kQuotaZero;  // waiting does not help
+  return never;
 }
 
-std::string AskForMore(const Examination& about) {
-  return "ask for more (service: Cloud TPU API) at "
-         "https://console.cloud.google.com/iam-admin/quotas?project=" +
-         about.spec.tpu.project;
+const QuotaRow* FindTooSmall(const Examination& about, const QuotaAnswer& answer) {
+  const bool asks = about.has_job && about.spec.tpu.existing.empty();
+  return asks ? FindTooSmall(about.spec.tpu, answer.tpus) : nullptr;
 }
 
 Finding JudgeQuota(const std::string& name, const Examination& about, const QuotaAnswer& answer) {
@@ -90,13 +69,16 @@ Finding JudgeQuota(const std::string& name, const Examination& about, const Quot
   }
   const std::string where = about.zone_known ? about.spec.tpu.zone : about.spec.tpu.project;
   if (some.empty() && !told) return IsSkipped(name, where + ": no limit of TPUs is told");
-  if (some.empty()) return IsOdd(name, where + ": every limit of TPUs is 0", AskForMore(about));
-  if (const std::string small = TooSmall(about, answer.tpus); !small.empty())
-    return IsOdd(name, where + ": " + small, AskForMore(about));
+  if (const QuotaRow* small = FindTooSmall(about, answer); small != nullptr)
+    return HasFailed(name, NeverEnoughFor(about, *small, answer));
+  const std::string more_at = AskForQuota(about.spec.tpu.project);
+  if (some.empty()) return IsOdd(name, where + ": every limit of TPUs is 0", more_at);
   const std::size_t more = some.size() - std::min(some.size(), kMostTypes);
   some.resize(some.size() - more);
   const std::string rest = more == 0 ? "" : fmt::format(", and {} more (jobman quota)", more);
-  return IsFine(name, where + ": " + base::Join(some, ", ") + rest + HolderNames(answer.tpus));
+  const std::string names = HolderNames(answer.tpus);
+  const std::string held = names.empty() ? "" : "; held by " + names;
+  return IsFine(name, where + ": " + base::Join(some, ", ") + rest + held);
 }
 
 }  // namespace

@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "client/kept_offers.hpp"
+#include "client/no_answer.hpp"
 #include "client/wrong_key.hpp"
 #include "jobman/base/strings.hpp"
 #include "jobman/core/accelerators.hpp"
@@ -13,11 +14,6 @@ namespace {
 
 using Words = std::vector<std::string>;
 using Offered = base::Result<Words>;
-
-bool CannotTell(const base::Error& error) {
-  return error.code == base::Code::kUnavailable || error.code == base::Code::kDeadlineExceeded ||
-         error.code == base::Code::kInternal || error.reason == base::Reason::kRateLimit;
-}
 
 // Before a kept list refuses anything the cloud is asked again: since yesterday the project may
 // have been let into a preview, or a runtime may have come out.
@@ -117,7 +113,7 @@ base::Task<base::Result<std::string>> CheckOffer(Context context, config::Loaded
                           base::Reason::kBadRuntime, "tpu.version", PlaceOf(loaded, "tpu.version"));
   }
   if (checked.ok()) co_return std::string{};
-  if (CannotTell(checked.error())) co_return checked.error().ToString();
+  if (DoesNotAnswer(checked.error())) co_return checked.error().ToString();
   co_return std::move(checked).error();
 }
 

@@ -28,13 +28,14 @@ enum class Preflight {
 };
 /// Refuses what can be refused before a job is stored: a key that cannot be used (a missing one is
 /// generated), an offer that the zone does not have, see CheckOffer(), a reservation that there
-/// is not or that is too small, see CheckReservation(), buckets in another region, see
-/// CheckBuckets(), and more addresses than the project may use, see CheckCompute(). Turns OS Login
+/// is not or that is too small, see CheckReservation(), more TPUs than the project may hold, see
+/// CheckTpuQuota(), buckets in another region, see CheckBuckets(), and more addresses than the
+/// project may use, see CheckCompute(). Turns OS Login
 /// off in `tpu.metadata` if the project asks for it. Takes the code, unless the spec has a snapshot
 /// already. Without a sandbox, simulated hosts are our own processes and only our user can log in:
 /// changes `ssh.user`. `earlier`, if any, must outlive the coroutine: a file that names the same
-/// code gets what was taken for it, the same reservation is not asked for again, nor a cloud that
-/// was slow then: of a hundred files each would wait for it.
+/// code gets what was taken for it, the same reservation or quota is not asked for again, nor a
+/// cloud that was slow then: of a hundred files each would wait for it.
 base::Task<base::Result<CheckedFile>> CheckFile(Context context, config::Loaded loaded,
                                                 const CheckedFile* earlier = nullptr,
                                                 Preflight preflight = Preflight::kAll);

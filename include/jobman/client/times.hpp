@@ -35,6 +35,8 @@ inline constexpr base::Duration kProjectKept = std::chrono::minutes{10};
 inline constexpr base::Duration kDoubtKept = std::chrono::seconds{10};
 /// How long it may take to say so.
 inline constexpr base::Duration kProjectAnswer = std::chrono::seconds{10};
+/// How long Service Usage may take to say the limits of TPUs, and the cloud to list who holds them.
+inline constexpr base::Duration kLimitsAnswer = std::chrono::seconds{10};
 /// If the questions before a job is stored take so long, the next file's are left out.
 inline constexpr base::Duration kSlowCloud = std::chrono::seconds{10};
 /// How long each service may take for `quota`.
@@ -80,7 +82,7 @@ static_assert(controller::kLeaseTime < kControllerStartLimit,
 static_assert(kLookForController < kNudgeLimit && kNudgeLimit < controller::kLookAtStore,
               "a nudge that is lost costs no more than the next look at the store");
 static_assert(kSlowCloud <= kProjectAnswer && kSlowCloud <= kOfferAnswer &&
-                  kSlowCloud <= kBucketsAnswer,
+                  kSlowCloud <= kBucketsAnswer && kSlowCloud <= kLimitsAnswer,
               "a cloud that does not answer is slow");
 static_assert(kLookAtJobs < kReadJobsAgain, "only a change is worth reading all jobs at once");
 /// One check of `doctor`, and the answer of an ssh-agent, which is on this machine.

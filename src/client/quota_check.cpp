@@ -1,0 +1,127 @@
+#include "jobman/client/quota_check.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <memory>
+#include <utility>
+#include <vector>
+
+#include "client/kept_limits.hpp"
+#include "client/no_answer.hpp"
+#include "client/quota_fit.hpp"
+#include "client/quota_holders.hpp"
+#include "client/quota_rows.hpp"
+#include "client/wrong_key.hpp"
+#include "jobman/client/times.hpp"
+#include "jobman/core/accelerators.hpp"
+
+namespace jobman::client {
+namespace {
+
+/// The limits that count for a job.
+struct QuotaView {
+  KeptLimits all = {};                 ///< of its generation, everywhere
+  std::vector<QuotaRow> zone = {};     ///< of its generation, in its zone
+  const core::TpuSpec* tpu = nullptr;  ///< the job's
+};
+
+/// The row of which others hold too much now; null if there is none.
+const QuotaRow* FindFull(const QuotaView& view) {
+  for (const QuotaRow& row : view.zone) {
+    const std::int64_t need = NeedFrom(*view.tpu, row);
+    if (need > 0 && *row.limit.limit - row.held.value_or(0) < need) return &row;
+  }
+  return nullptr;
+}
+
+bool IsLimited(const QuotaView& view) {
+  return std::any_of(view.zone.begin(), view.zone.end(),
+                     [&view](const QuotaRow& row) { return NeedFrom(*view.tpu, row) > 0; });
+}
+
+/// "the slices take 64 TensorCores of v4 spot in us-central2-b"; without the place for a limit on
+/// the whole project.
+std::string TakeText(const core::TpuSpec& tpu, const QuotaRow& row) {
+  const std::string place = row.limit.location.empty() ? "" : " in " + row.limit.location;
+  return fmt::format("{} {} TensorCores of {}{}",
+                     tpu.num_slices > 1 ? "the slices take" : "the slice takes", NeedFrom(tpu, row),
+                     NameOfQuota(row), place);
+}
+
+base::Error NeverFits(const config::Loaded& loaded, const QuotaView& view, const QuotaRow& small) {
+  const core::TpuSpec& tpu = loaded.spec.tpu;
+  std::string message = fmt::format("{}, and the project's limit {} is {}", TakeText(tpu, small),
+                                    small.limit.metric, *small.limit.limit);
+  return WrongKey(PlaceOf(loaded, "tpu.accelerator"), std::move(message),
+                  CureForQuota(tpu, small, view.zone, view.all.limits), base::Reason::kQuotaZero);
+}
+
+std::string FullText(const core::TpuSpec& tpu, const QuotaRow& full) {
+  return fmt::format("{}, and {} of the project's {} are held, by {}: others have to end first",
+                     TakeText(tpu, full), *full.held, *full.limit.limit, HolderNames({full}));
+}
+
+/// The limits, and what is held of them if they are not too small anyway.
+base::Task<base::Result<QuotaView>> LookAtQuota(Context context,
+                                                std::shared_ptr<ports::QuotaApi> api,
+                                                const core::JobSpec* spec, bool anew) {
+  const core::TpuSpec& tpu = spec->tpu;
+  LimitQuestion question{.cloud = spec->cloud, .project = tpu.project};
+  question.generation = core::GenerationOf(tpu.accelerator);
+  question.anew = anew;
+  QuotaView view{.tpu = &tpu};
+  JM_CO_ASSIGN_OR_RETURN(view.all, co_await LimitsOf(context, std::move(api), std::move(question)));
+  QuotaQuery query{.cloud = spec->cloud, .project = tpu.project, .zones = {tpu.zone}, .all = true};
+  QuotaSeen seen{.limits = view.all.limits};
+  view.zone = MakeQuotaRows(seen, query).rows;
+  if (!IsLimited(view) || FindTooSmall(tpu, view.zone) != nullptr) co_return view;
+  auto listing = FetchHolders(std::move(context), query);
+  std::string what = "the Cloud TPU API";
+  auto holders = co_await base::WithTimeout(std::move(listing), kLimitsAnswer, std::move(what));
+  // Without them it is not known what is free; that the cloud does not answer, others say.
+  if (!holders.ok()) co_return view;
+  seen.holders = *std::move(holders);
+  view.zone = MakeQuotaRows(seen, query).rows;
+  co_return view;
+}
+
+QuotaVerdict Unanswered(const std::string& project, const base::Error& error) {
+  if (!DoesNotAnswer(error)) return {};  // who may not ask learns it from `doctor`
+  QuotaVerdict verdict{.answered = false};
+  verdict.note =
+      "the quota of TPUs of project " + project + " could not be checked: " + error.ToString();
+  return verdict;
+}
+
+}  // namespace
+
+base::Task<base::Result<QuotaVerdict>> CheckTpuQuota(Context context, config::Loaded loaded) {
+  const core::JobSpec& spec = loaded.spec;
+  const bool known = core::FindAccelerator(spec.tpu.accelerator).ok();
+  if (!known || !spec.tpu.existing.empty() || !context.open_quotas) co_return QuotaVerdict();
+  const auto api = context.open_quotas(context.loop->get_executor(), spec.cloud);
+  if (!api && api.error().code == base::Code::kInvalidArgument) co_return api.error();
+  if (!api || !*api) co_return QuotaVerdict();
+  auto view = co_await LookAtQuota(context, *api, &spec, false);
+  // More may have been granted since.
+  const bool doubt = view.ok() && view->all.kept &&
+                     (FindTooSmall(spec.tpu, view->zone) != nullptr || FindFull(*view) != nullptr);
+  if (doubt) view = co_await LookAtQuota(context, *api, &spec, true);
+  if (!view.ok()) co_return Unanswered(spec.tpu.project, view.error());
+  const QuotaRow* small = FindTooSmall(spec.tpu, view->zone);
+  if (small != nullptr) co_return NeverFits(loaded, *view, *small);
+  const QuotaRow* full = FindFull(*view);
+  QuotaVerdict verdict;
+  if (full != nullptr) verdict.note = FullText(spec.tpu, *full);
+  co_return verdict;
+}
+
+bool AsksForSameQuota(const core::JobSpec& one, const core::JobSpec& other) {
+  const core::TpuSpec& a = one.tpu;
+  const core::TpuSpec& b = other.tpu;
+  return one.cloud == other.cloud && a.project == b.project && a.zone == b.zone &&
+         a.pricing == b.pricing && a.accelerator == b.accelerator && a.num_slices == b.num_slices;
+}
+
+}  // namespace jobman::client
