@@ -17,6 +17,7 @@ using LimitScope = ports::TpuLimit::Scope;
 
 base::Json JsonOfLimit(const ports::TpuLimit& limit) {
   base::Json json = {{"metric", limit.metric}, {"scope", static_cast<int>(limit.scope)}};
+  if (!limit.name.empty()) json["name"] = limit.name;
   if (!limit.location.empty()) json["location"] = limit.location;
   if (limit.limit) json["limit"] = *limit.limit;
   if (limit.unlimited) json["unlimited"] = true;
@@ -31,6 +32,7 @@ std::optional<ports::TpuLimit> LimitInJson(const base::Json& json) {
   const auto number = scope.get<std::int64_t>();
   if (number < 0 || number > static_cast<int>(LimitScope::kZone)) return std::nullopt;
   ports::TpuLimit limit{.metric = base::GetString(json, "metric"),
+                        .name = base::GetString(json, "name"),
                         .scope = static_cast<LimitScope>(number),
                         .location = base::GetString(json, "location")};
   if (json.contains("limit")) limit.limit = base::GetInt(json, "limit");

@@ -30,7 +30,7 @@ struct QuotaView {
 const QuotaRow* FindFull(const QuotaView& view) {
   for (const QuotaRow& row : view.zone) {
     const std::int64_t need = NeedFrom(*view.tpu, row);
-    if (need > 0 && *row.limit.limit - row.held.value_or(0) < need) return &row;
+    if (need > 0 && *row.limit.limit - HeldOf(row) < need) return &row;
   }
   return nullptr;
 }
@@ -44,9 +44,8 @@ bool IsLimited(const QuotaView& view) {
 /// the whole project.
 std::string TakeText(const core::TpuSpec& tpu, const QuotaRow& row) {
   const std::string place = row.limit.location.empty() ? "" : " in " + row.limit.location;
-  return fmt::format("{} {} TensorCores of {}{}",
-                     tpu.num_slices > 1 ? "the slices take" : "the slice takes", NeedFrom(tpu, row),
-                     NameOfQuota(row), place);
+  return fmt::format("{} {} {} of {}{}", tpu.num_slices > 1 ? "the slices take" : "the slice takes",
+                     NeedFrom(tpu, row), NameOfQuota(row), place);
 }
 
 base::Error NeverFits(const config::Loaded& loaded, const QuotaView& view, const QuotaRow& small) {
@@ -59,7 +58,7 @@ base::Error NeverFits(const config::Loaded& loaded, const QuotaView& view, const
 
 std::string FullText(const core::TpuSpec& tpu, const QuotaRow& full) {
   return fmt::format("{}, and {} of the project's {} are held, by {}: others have to end first",
-                     TakeText(tpu, full), *full.held, *full.limit.limit, HolderNames({full}));
+                     TakeText(tpu, full), HeldOf(full), *full.limit.limit, HolderNames({full}));
 }
 
 /// The limits, and what is held of them if they are not too small anyway.

@@ -14,22 +14,22 @@ namespace {
 constexpr std::size_t kMostHolders = 6;
 constexpr std::size_t kMostZonesWithQuota = 4;
 
-/// What slices of that type and pricing take of the metric.
-std::int64_t UnitsOfSlices(const core::TpuMetric& metric, const core::Accelerator& type,
+/// What the job's slices would take of the quota if they were of that type and pricing.
+std::int64_t UnitsOfSlices(const QuotaRow& row, const core::Accelerator& type,
                            const core::TpuSpec& tpu, core::Pricing pricing) {
-  return std::int64_t{core::UnitsOf(metric, type, pricing)} * std::max(tpu.num_slices, 1);
+  if (!row.counts || core::UnitsOf(*row.counts, type, pricing) == 0) return 0;
+  return std::int64_t{CountsCores(row) ? type.cores : type.chips} * std::max(tpu.num_slices, 1);
 }
 
 /// The largest type of the same quota whose slices fit; empty if none does.
-std::string LargestThatFits(const core::TpuSpec& tpu, const core::TpuMetric& metric,
-                            std::int64_t limit) {
+std::string LargestThatFits(const core::TpuSpec& tpu, const QuotaRow& row) {
   std::string largest;
   std::int64_t most = 0;
   for (const std::string& name : core::AcceleratorTypes()) {
-    if (core::GenerationOf(name) != metric.generation) continue;
+    if (core::GenerationOf(name) != core::GenerationOf(tpu.accelerator)) continue;
     const auto type = core::FindAccelerator(name);
-    const std::int64_t units = type.ok() ? UnitsOfSlices(metric, *type, tpu, tpu.pricing) : 0;
-    if (units <= most || units > limit) continue;
+    const std::int64_t units = type.ok() ? UnitsOfSlices(row, *type, tpu, tpu.pricing) : 0;
+    if (units <= most || units > row.limit.limit.value_or(0)) continue;
     most = units;
     largest = name;
   }
@@ -44,7 +44,7 @@ std::optional<std::string> PricingThatFits(const core::TpuSpec& tpu, const core:
     core::TpuSpec other = tpu;
     other.pricing = pricing;
     const bool some = std::any_of(rows.begin(), rows.end(), [&](const QuotaRow& row) {
-      return row.counts && row.limit.limit && UnitsOfSlices(*row.counts, type, tpu, pricing) > 0;
+      return row.limit.limit && UnitsOfSlices(row, type, tpu, pricing) > 0;
     });
     if (some && FindTooSmall(other, rows) == nullptr)
       return "tpu.pricing: " + std::string(core::PricingName(pricing));
@@ -57,8 +57,8 @@ std::optional<std::string> ZonesThatFit(const core::TpuSpec& tpu, const core::Ac
                                         const std::vector<ports::TpuLimit>& limits) {
   std::vector<std::string> zones;
   for (const ports::TpuLimit& limit : limits) {
-    const auto counts = core::ReadTpuMetric(limit.metric);
-    const std::int64_t need = counts ? UnitsOfSlices(*counts, type, tpu, tpu.pricing) : 0;
+    const QuotaRow row{.limit = limit, .counts = core::ReadTpuMetric(limit.metric)};
+    const std::int64_t need = UnitsOfSlices(row, type, tpu, tpu.pricing);
     const bool elsewhere = limit.scope == ports::TpuLimit::Scope::kZone &&
                            !limit.location.empty() && limit.location != tpu.zone;
     if (elsewhere && need > 0 && limit.limit.value_or(0) >= need) zones.push_back(limit.location);
@@ -70,10 +70,27 @@ std::optional<std::string> ZonesThatFit(const core::TpuSpec& tpu, const core::Ac
 
 }  // namespace
 
+bool CountsCores(const QuotaRow& row) {
+  const std::string name = base::ToLower(row.limit.name);
+  if (base::Contains(name, "core")) return true;
+  if (base::Contains(name, "chip") || !row.counts) return false;
+  return row.counts->generation == "v2" || row.counts->generation == "v3";
+}
+
 std::int64_t NeedFrom(const core::TpuSpec& tpu, const QuotaRow& row) {
   const auto type = core::FindAccelerator(tpu.accelerator);
-  if (!type.ok() || !row.counts || !row.limit.limit) return 0;
-  return UnitsOfSlices(*row.counts, *type, tpu, tpu.pricing);
+  if (!type.ok() || !row.limit.limit) return 0;
+  return UnitsOfSlices(row, *type, tpu, tpu.pricing);
+}
+
+std::int64_t HeldOf(const QuotaRow& row) {
+  if (CountsCores(row)) return row.held.value_or(0);
+  std::int64_t chips = 0;
+  for (const QuotaHolder& holder : row.holders) {
+    const auto type = core::FindAccelerator(holder.type);
+    if (type.ok()) chips += type->chips;
+  }
+  return chips;
 }
 
 const QuotaRow* FindTooSmall(const core::TpuSpec& tpu, const std::vector<QuotaRow>& rows) {
@@ -110,8 +127,8 @@ std::string CureForQuota(const core::TpuSpec& tpu, const QuotaRow& small,
                          const std::vector<ports::TpuLimit>& limits) {
   std::vector<std::string> settings;
   const auto type = core::FindAccelerator(tpu.accelerator);
-  if (type.ok() && small.counts) {
-    const std::string largest = LargestThatFits(tpu, *small.counts, small.limit.limit.value_or(0));
+  if (type.ok()) {
+    const std::string largest = LargestThatFits(tpu, small);
     if (!largest.empty()) settings.push_back("tpu.accelerator: " + largest);
     if (auto pricing = PricingThatFits(tpu, *type, rows)) settings.push_back(*std::move(pricing));
     if (auto zones = ZonesThatFit(tpu, *type, limits)) settings.push_back(*std::move(zones));

@@ -1,4 +1,4 @@
-// quota asks services that answer, and services that refuse, hang or send nonsense.
+// quota and create ask services that answer, and services that refuse, hang or send nonsense.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 #include <stdlib.h>
@@ -12,6 +12,7 @@ namespace {
 
 using testing::ContainsRegex;
 using testing::HasSubstr;
+using testing::Not;
 
 constexpr const char* kQuotaEndpoint = "JOBMAN_QUOTA_ENDPOINT";
 constexpr const char* kComputeEndpoint = "JOBMAN_COMPUTE_ENDPOINT";
@@ -35,6 +36,17 @@ class Quota : public testing::Test {
     args.insert(args.end(), more.begin(), more.end());
     return place_.Jobman(args);
   }
+  /// A job with a v4-8 on demand, in project lab.
+  Ran Create(const std::string& name, const std::vector<std::string>& more = {}) {
+    const auto sim = base::ParseJson(*base::ReadFile(place_.home() / "sim" / "sim.json"));
+    const std::string port = std::to_string(base::GetInt(*sim, "ssh_port"));
+    const std::string file = place_.JobFile(name, 1, "sleep 1000", "ssh: {port: " + port + "}\n");
+    std::vector<std::string> args = {
+        "--endpoint", place_.SimEndpoint(), "create", file,
+        "--set",      "tpu.project=lab",    "--set",  "tpu.pricing=ondemand"};
+    args.insert(args.end(), more.begin(), more.end());
+    return place_.Jobman(args);
+  }
   static void AskFor(const char* variable, int port) {
     ::setenv(variable, ("http://127.0.0.1:" + std::to_string(port)).c_str(), 1);
   }
@@ -45,17 +57,49 @@ class Quota : public testing::Test {
 TEST_F(Quota, LimitsAreShownBesideWhatAJobHolds) {
   ASSERT_EQ(place_.Sim({"set", "quota.us-central2-b/v4=64"}).code, 0);
   place_.StartController({"--poll", "1"});
-  const auto sim = base::ParseJson(*base::ReadFile(place_.home() / "sim" / "sim.json"));
-  const std::string port = std::to_string(base::GetInt(*sim, "ssh_port"));
-  const std::string file = place_.JobFile("train", 1, "sleep 1000", "ssh: {port: " + port + "}\n");
-  const Ran created = place_.Jobman({"--endpoint", place_.SimEndpoint(), "create", file, "--set",
-                                     "tpu.project=lab", "--set", "tpu.pricing=ondemand"});
+  const Ran created = Create("train");
   ASSERT_EQ(created.code, 0) << created.All();
   ASSERT_TRUE(place_.Reaches("train", "RUNNING"));
   const Ran ran = Ask();
   EXPECT_EQ(ran.code, 0) << ran.All();
   EXPECT_THAT(ran.out, ContainsRegex("v4 +ondemand +us-central2-b +64 +8 +000001\n"));
   EXPECT_THAT(ran.out, ContainsRegex("addresses +- +us-central2 +4096 +1 +-\n"));
+}
+
+TEST_F(Quota, CreateRefusesWhatCanNeverFit) {
+  place_.StartController({"--poll", "1"});
+  ASSERT_EQ(place_.Sim({"set", "quota.us-central2-b/v4=4"}).code, 0);
+  ASSERT_EQ(place_.Sim({"set", "quota.us-central2-b/v4-spot=64"}).code, 0);
+  const Ran refused = Create("train");
+  EXPECT_EQ(refused.code, 4) << refused.All();
+  EXPECT_THAT(refused.err, HasSubstr("the slice takes 8 TensorCores of v4 ondemand in "
+                                     "us-central2-b, and the project's limit "
+                                     "tpu.googleapis.com/tpu-v4s is 4"));
+  EXPECT_THAT(refused.err, HasSubstr("set tpu.pricing: spot, or ask for more"));
+  EXPECT_THAT(place_.Jobman({"--json", "list", "--all"}).out, Not(HasSubstr("\"id\"")));
+  ASSERT_EQ(place_.Sim({"set", "quota.us-central2-b/v4=8"}).code, 0);
+  const Ran created = Create("train");
+  ASSERT_EQ(created.code, 0) << created.All();
+  EXPECT_THAT(created.err, Not(HasSubstr("are held")));
+  ASSERT_TRUE(place_.Reaches("train", "RUNNING"));
+  const Ran second = Create("second");
+  EXPECT_EQ(second.code, 0) << second.All();
+  EXPECT_THAT(second.err,
+              HasSubstr("8 of the project's 8 are held, by 000001: others have to end"));
+  ASSERT_EQ(place_.Sim({"set", "quota.us-central2-b/v4=0"}).code, 0);
+  EXPECT_EQ(Create("third").code, 4);
+  const Ran unasked = Create("third", {"--no-preflight"});
+  EXPECT_EQ(unasked.code, 0) << unasked.All();
+  EXPECT_THAT(unasked.err, Not(HasSubstr("note:")));
+}
+
+TEST_F(Quota, CreateDoesNotWaitForAServiceThatRefuses) {
+  const Listener refuses(WebhookThatSays([] { return 403; }));
+  AskFor(kQuotaEndpoint, refuses.port());
+  place_.StartController({"--poll", "1"});
+  const Ran created = Create("train");
+  EXPECT_EQ(created.code, 0) << created.All();
+  EXPECT_THAT(created.err, Not(HasSubstr("quota")));
 }
 
 TEST_F(Quota, WhatServiceUsageRefusesLeavesTheRest) {

@@ -160,6 +160,7 @@ TEST_F(DoctorTest, TheZoneIsOneThatTheProjectMayUse) {
 
 ports::TpuLimit LimitThere(const std::string& metric, std::int64_t limit) {
   return {.metric = "tpu.googleapis.com/" + metric,
+          .name = "TPU cores",
           .scope = ports::TpuLimit::Scope::kZone,
           .location = "us-central2-b",
           .limit = limit};
@@ -177,11 +178,12 @@ TEST_F(DoctorTest, QuotasAreShownWithWhatIsHeld) {
   about_.spec.tpu.accelerator = "v4-64";
   about_.spec.tpu.pricing = core::Pricing::kOnDemand;
   about_.spec.tpu.num_slices = 1;
-  EXPECT_EQ(ResultOf("quota"), "warning");
+  EXPECT_EQ(ResultOf("quota"), "failed") << "the job can never have it";
   EXPECT_THAT(Find("quota").found, EndsWith("8 of 32; the job's slices take 64"));
+  EXPECT_THAT(Find("quota").cure, HasSubstr("set tpu.accelerator: v4-32, or "));
   EXPECT_THAT(Find("quota").cure, HasSubstr("iam-admin/quotas?project=research"));
   about_.spec.tpu.pricing = core::Pricing::kFlexStart;
-  EXPECT_EQ(ResultOf("quota"), "warning");
+  EXPECT_EQ(ResultOf("quota"), "failed");
   EXPECT_THAT(Find("quota").found,
               EndsWith("v4 spot in us-central2-b: 0 of 0; the job's slices take 64"))
       << "it takes the preemptible quota";
@@ -192,6 +194,10 @@ TEST_F(DoctorTest, AProjectWithoutQuotaIsWarnedOf) {
   quotas_->limits = std::vector<ports::TpuLimit>{LimitThere("tpu-v4s", 0)};
   EXPECT_EQ(ResultOf("quota"), "warning");
   EXPECT_EQ(Find("quota").found, "us-central2-b: every limit of TPUs is 0");
+  about_.has_job = true;
+  about_.spec.tpu.pricing = core::Pricing::kOnDemand;
+  EXPECT_EQ(ResultOf("quota"), "failed") << "the job's own type has none";
+  about_.has_job = false;
   base::Error denied{.code = base::Code::kPermissionDenied, .message = "not allowed"};
   quotas_->limits = denied;
   EXPECT_EQ(ResultOf("quota"), "warning");

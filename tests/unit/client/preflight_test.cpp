@@ -22,11 +22,14 @@ using Words = std::vector<std::string>;
 using Items = std::map<std::string, std::string>;
 using Limits = std::vector<ports::RegionQuota>;
 using Reserved = std::vector<core::ReservationSeen>;
+using TpuLimitList = std::vector<ports::TpuLimit>;
 
-/// The Cloud TPU API, Cloud Storage and Compute Engine; each answers once all three were asked.
+/// The Cloud TPU API, Cloud Storage, Compute Engine and Service Usage; each answers once all four
+/// were asked.
 class MeetingCloud final : public ports::Catalog,
                            public ports::BucketApi,
-                           public ports::ProjectApi {
+                           public ports::ProjectApi,
+                           public ports::QuotaApi {
  public:
   base::Task<base::Result<Words>> AcceleratorTypes(core::Place /*place*/) override {
     co_await Meet("types");
@@ -51,6 +54,10 @@ class MeetingCloud final : public ports::Catalog,
                                           std::string /*region*/) override {
     co_return limits;
   }
+  base::Task<base::Result<TpuLimitList>> TpuLimits(std::string /*project*/) override {
+    co_await Meet("quota");
+    co_return tpus;
+  }
 
   base::Result<Words> types = Words{"v4-32"};
   base::Result<Words> runtimes = Words{"tpu-ubuntu2204-base"};
@@ -58,6 +65,7 @@ class MeetingCloud final : public ports::Catalog,
   base::Result<Items> metadata = Items{};
   base::Result<Limits> limits = Limits{};
   base::Result<Reserved> reserved = Reserved{};
+  base::Result<TpuLimitList> tpus = TpuLimitList{};
   bool waited_in_vain = false;
 
  private:
@@ -65,10 +73,10 @@ class MeetingCloud final : public ports::Catalog,
     const auto until = std::chrono::steady_clock::now() + std::chrono::seconds{2};
     here_.insert(std::move(who));
     news_.WakeAll();
-    while (here_.size() < 3 && std::chrono::steady_clock::now() < until) {
+    while (here_.size() < 4 && std::chrono::steady_clock::now() < until) {
       co_await news_.Wait(until);
     }
-    waited_in_vain = waited_in_vain || here_.size() < 3;
+    waited_in_vain = waited_in_vain || here_.size() < 4;
   }
 
   std::set<std::string> here_ = {};
@@ -88,7 +96,8 @@ class PreflightTest : public test::ClientWorld {
     loaded_.spec.ssh.private_key = (home_ / "key").string();
     loaded_.spec.gcsfuse = {.bucket_name = "data", .mount_path = "/m"};
   }
-  base::Result<CheckedFile> Check(const CheckedFile* earlier = nullptr) {
+  base::Result<CheckedFile> Check(const CheckedFile* earlier = nullptr,
+                                  Preflight preflight = Preflight::kAll) {
     client::Context context = Context();
     context.open_cloud = [this](const base::StatePaths&, const core::CloudSpec&) {
       return CatalogOf(meeting_);
@@ -99,7 +108,17 @@ class PreflightTest : public test::ClientWorld {
     context.open_projects = [this](const asio::any_io_executor&, const core::CloudSpec&) {
       return base::Result<std::shared_ptr<ports::ProjectApi>>(meeting_);
     };
-    return Await(CheckFile(context, loaded_, earlier));
+    context.open_quotas = [this](const asio::any_io_executor&, const core::CloudSpec&) {
+      return base::Result<std::shared_ptr<ports::QuotaApi>>(meeting_);
+    };
+    return Await(CheckFile(context, loaded_, earlier, preflight));
+  }
+  static TpuLimitList Tpus(std::int64_t limit) {
+    return {{.metric = "tpu.googleapis.com/tpu-v4s",
+             .name = "TPU v4 cores",
+             .scope = ports::TpuLimit::Scope::kZone,
+             .location = "us-central2-b",
+             .limit = limit}};
   }
   static Limits Addresses(double limit, double usage) {
     return {{.metric = "IN_USE_ADDRESSES", .limit = limit, .usage = usage}};
@@ -188,10 +207,23 @@ TEST_F(PreflightTest, AReservationThatThereIsNotIsRefused) {
   EXPECT_THAT(second->notes, ElementsAre()) << "it was said of the first";
 }
 
+TEST_F(PreflightTest, AQuotaThatIsTooSmallIsRefusedUnlessNobodyIsToBeAsked) {
+  auto first = Check();
+  ASSERT_TRUE(first.ok()) << first.error().ToString();
+  meeting_->tpus = Tpus(8);
+  meeting_->bucket = core::BucketLocation{.name = "europe-west4"};
+  EXPECT_THAT(Check().error().message, HasSubstr("tpu-v4s is 8")) << "before the bucket";
+  meeting_->bucket = core::BucketLocation{.name = "us-central2"};
+  EXPECT_TRUE(Check(&*first).ok()) << "it was asked for the first file";
+  EXPECT_TRUE(Check(nullptr, Preflight::kHeldSlice).ok()) << "its slice is there";
+  EXPECT_TRUE(Check(nullptr, Preflight::kNone).ok());
+}
+
 TEST_F(PreflightTest, ThatNobodyAnswersIsSaidOnce) {
   const base::Error silence{.code = base::Code::kUnavailable, .message = "no network"};
   meeting_->types = silence;
   meeting_->metadata = silence;
+  meeting_->tpus = silence;
   EXPECT_THAT(Check()->notes, ElementsAre(StartsWith("what zone us-central2-b offers")));
 }
 
