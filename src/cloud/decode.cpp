@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <array>
 
+#include "cloud/accelerator_config.hpp"
 #include "jobman/base/strings.hpp"
 #include "jobman/base/time.hpp"
 #include "jobman/cloud/error_map.hpp"
@@ -57,7 +58,10 @@ std::string AcceleratorOf(const Json& node) {
   if (!type.empty()) return type;
   const Json& config = GetMember(node, "acceleratorConfig");
   const std::string topology = WordOf(config, "topology");
-  return WordOf(config, "type") + (topology.empty() ? "" : " " + topology);
+  const std::string generation = WordOf(config, "type");
+  type = TypeOfConfig(generation, topology);
+  if (!type.empty()) return type;
+  return generation + (topology.empty() ? "" : " " + topology);
 }
 
 /// Such errors tell a cause but not what it befell: "Reservation not found".

@@ -1,7 +1,9 @@
 // From our terms to the API's: bodies and paths of the calls that change something.
 
+#include "cloud/accelerator_config.hpp"
 #include "jobman/base/hash.hpp"
 #include "jobman/cloud/tpu_json.hpp"
+#include "jobman/core/accelerators.hpp"
 
 namespace jobman::cloud {
 namespace {
@@ -156,9 +158,13 @@ std::string WireCall::BodyText() const {
 
 Json EncodeNode(const SliceRequest& request) {
   const TpuSpec& tpu = request.tpu;
-  Json node = {{"acceleratorType", tpu.accelerator},
-               {"runtimeVersion", tpu.version},
-               {"networkConfig", NetworkOf(tpu)}};
+  Json node = {{"runtimeVersion", tpu.version}, {"networkConfig", NetworkOf(tpu)}};
+  if (tpu.topology.empty()) {
+    node["acceleratorType"] = tpu.accelerator;
+  } else {
+    const std::string type = ConfigTypeOf(core::GenerationOf(tpu.accelerator));
+    node["acceleratorConfig"] = {{"type", type}, {"topology", tpu.topology}};
+  }
   if (request.ref.mode == core::AllocationMode::kTpuVm) {
     node["schedulingConfig"] = SchedulingOf(request);
   }

@@ -38,6 +38,8 @@ struct FlagRow {
 
 constexpr std::array kFlags = {
     FlagRow{"--accelerator-type", "accelerator", Shape::kText},
+    FlagRow{"--type", "accelerator", Shape::kText},
+    FlagRow{"--topology", "topology", Shape::kText},
     FlagRow{"--runtime-version", "version", Shape::kText},
     FlagRow{"--version", "version", Shape::kText},
     FlagRow{"--zone", "zone", Shape::kText},
@@ -81,8 +83,6 @@ struct RefusedFlag {
 
 constexpr std::string_view kWholeReservation =
     "write the whole name: tpu.reservation: projects/PROJECT/locations/ZONE/reservations/NAME";
-constexpr std::string_view kStandsForBoth =
-    "write tpu.accelerator, such as v4-32, which stands for type and topology";
 constexpr std::string_view kOwnNames =
     "leave it out: slices and their nodes are named after tpu.name";
 constexpr std::string_view kCreateLater =
@@ -100,8 +100,6 @@ constexpr std::array kRefusedFlags = {
                 "folder"},
     RefusedFlag{"--boot-disk", kNoKey},
     RefusedFlag{"--boot-disk-kms-key", kNoKey},
-    RefusedFlag{"--topology", kStandsForBoth},
-    RefusedFlag{"--type", kStandsForBoth},
     RefusedFlag{"--node-id", kOwnNames},
     RefusedFlag{"--node-prefix", kOwnNames},
     RefusedFlag{"--description", "leave it out, or write it as one of tpu.metadata"},

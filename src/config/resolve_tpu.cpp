@@ -26,6 +26,32 @@ void CheckUnknownType(Reader& reader, const core::TpuSpec& tpu, const base::Erro
               "its hosts and chips come from the API; " + unknown.hint);
 }
 
+/// tpu.topology, and tpu.accelerator that may be a generation with it.
+void ResolveTopology(Reader& reader, core::TpuSpec& tpu) {
+  if (tpu.accelerator.empty()) return;  // reported
+  const std::string generation = core::GenerationOf(tpu.accelerator);
+  if (tpu.topology.empty()) {
+    if (generation != tpu.accelerator) return;
+    return reader.Complain("tpu.accelerator",
+                           "tpu.accelerator: " + generation + " is a generation, and not a type",
+                           "write the type, or how its chips lie: tpu.topology");
+  }
+  if (generation.empty()) {
+    return reader.Complain(
+        "tpu.topology",
+        "tpu.topology: of the type " + tpu.accelerator + " no topology is known here",
+        "remove it: the type is enough");
+  }
+  const auto found = core::FindTopology(generation, tpu.topology);
+  if (!found.ok()) return reader.Complain("tpu.topology", found.error());
+  if (tpu.accelerator == generation) tpu.accelerator = found->type;
+  if (tpu.accelerator == found->type) return;
+  reader.Complain("tpu.topology",
+                  "tpu.topology: " + tpu.topology + " is a " + found->type +
+                      ", and tpu.accelerator is " + tpu.accelerator,
+                  "remove one of them, or write tpu.accelerator: " + found->type);
+}
+
 void ResolveVersion(Reader& reader, core::TpuSpec& tpu) {
   if (tpu.accelerator.empty()) return;  // reported
   const std::string generation = core::GenerationOf(tpu.accelerator);
@@ -195,9 +221,10 @@ void ResolveExisting(Reader& reader, const core::TpuSpec& tpu) {
                     "remove one of them");
   }
   std::vector<std::string> idle;
-  for (const char* key : {"allocation_mode", "name", "version", "pricing", "reservation",
-                          "max_run_duration", "network", "subnetwork", "service_account", "tags",
-                          "labels", "metadata", "startup_script", "valid_until"}) {
+  for (const char* key :
+       {"allocation_mode", "topology", "name", "version", "pricing", "reservation",
+        "max_run_duration", "network", "subnetwork", "service_account", "tags", "labels",
+        "metadata", "startup_script", "valid_until"}) {
     if (reader.Has(std::string("tpu.") + key)) idle.push_back(std::string("tpu.") + key);
   }
   if (idle.empty()) return;
@@ -210,6 +237,7 @@ void ResolveExisting(Reader& reader, const core::TpuSpec& tpu) {
 
 void ResolveTpu(Reader& reader, core::JobSpec& spec) {
   ResolveSliceName(reader, spec.name, spec.tpu);
+  ResolveTopology(reader, spec.tpu);
   ResolveVersion(reader, spec.tpu);
   ResolveProject(reader, spec.cloud, spec.tpu);
   ResolvePricing(reader, spec.tpu);

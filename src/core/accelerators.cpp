@@ -166,7 +166,75 @@ base::Error UnknownType(std::string_view type) {
   return error;
 }
 
+/// The numbers of "2x2x4", all positive; empty if it is none.
+std::vector<int> SidesOf(std::string_view topology) {
+  constexpr std::int64_t kLongest = 10'000;
+  std::vector<int> sides;
+  for (const std::string& word : base::Split(topology, 'x')) {
+    const auto side = base::ParseNumber(word);
+    if (!side || *side < 1 || *side > kLongest || word.front() == '0') return {};
+    sides.push_back(static_cast<int>(*side));
+  }
+  return sides;
+}
+
+/// In chips, ascending, in cubes of 4x4x4.
+bool IsOfCubes(const std::vector<int>& sides) {
+  const bool whole =
+      std::all_of(sides.begin(), sides.end(), [](int side) { return side % 4 == 0; });
+  return whole && std::is_sorted(sides.begin(), sides.end());
+}
+
+/// The type of so many chips; nothing if there is none.
+std::optional<Accelerator> DescribeChips(const Generation& generation, std::int64_t chips) {
+  for (const int size : SizesOf(generation)) {
+    if (size == chips * generation.cores_per_chip) return Describe(generation, size);
+  }
+  return std::nullopt;
+}
+
+base::Error WrongTopology(const std::string& message, const std::string& hint) {
+  base::Error error = base::InvalidArgument(message, hint);
+  error.reason = base::Reason::kBadAccelerator;
+  return error;
+}
+
 }  // namespace
+
+base::Result<Accelerator> FindTopology(std::string_view generation, std::string_view topology) {
+  const std::string named(topology);
+  const Generation* known = FindGeneration(generation);
+  if (known == nullptr)
+    return WrongTopology("the topologies of " + std::string(generation) + " are not known", "");
+  const std::string slices = "slices of " + std::string(known->name);
+  const std::string example = known->three_dimensional ? "2x2x4" : "4x4";
+  const std::vector<int> sides = SidesOf(topology);
+  if (sides.size() != (known->three_dimensional ? 3U : 2U)) {
+    return WrongTopology("\"" + named + "\" is not a topology of " + slices,
+                         "it is in chips, such as " + example);
+  }
+  std::int64_t chips = 1;
+  for (const int side : sides) chips *= side;
+  auto type = DescribeChips(*known, chips);
+  if (!type) {
+    return WrongTopology("there are no " + slices + " with " + std::to_string(chips) +
+                             " chips, as " + named + " has",
+                         "for example: " + example);
+  }
+  constexpr int kCube = 64;
+  const bool cubes = known->three_dimensional && type->chips >= kCube;
+  if (cubes && !IsOfCubes(sides)) {
+    return WrongTopology("there are no " + slices + " with topology " + named,
+                         "of 64 chips or more, each number is a multiple of 4, and no smaller than "
+                         "the one before it, as in 4x4x8");
+  }
+  if (!cubes && type->topology != named) {
+    return WrongTopology("there are no " + slices + " with topology " + named,
+                         "a " + type->type + " is " + type->topology);
+  }
+  type->topology = named;
+  return *std::move(type);
+}
 
 base::Result<Accelerator> FindAccelerator(std::string_view type) {
   for (const Generation& generation : kGenerations) {

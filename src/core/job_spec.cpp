@@ -37,8 +37,9 @@ bool HostSet::Contains(int host) const {
 }
 
 std::string AcceleratorText(const TpuSpec& tpu) {
-  if (tpu.num_slices == 1) return tpu.accelerator;
-  return std::to_string(tpu.num_slices) + " x " + tpu.accelerator;
+  const std::string topology = tpu.topology.empty() ? "" : " (" + tpu.topology + ")";
+  if (tpu.num_slices == 1) return tpu.accelerator + topology;
+  return std::to_string(tpu.num_slices) + " x " + tpu.accelerator + topology;
 }
 
 std::string_view AllocationModeName(AllocationMode mode) {

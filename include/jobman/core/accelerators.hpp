@@ -26,6 +26,13 @@ struct Accelerator {
 /// The type by its API name. The error names the nearest type that is known here. The table is of
 /// the day this program was made: the API may offer others (MayBeType).
 base::Result<Accelerator> FindAccelerator(std::string_view type);
+/// The type of that generation whose chips lie in that topology: "v4", "4x4x16" is a v4-512. What
+/// has no such slices is refused with what they have.
+///
+/// Source: Cloud TPU documentation, page "TPU types and topologies": v4 has AxBxC with A<=B<=C, all
+/// of them at most 4 or multiples of 4; of the others and of fewer than 64 chips, the pages of the
+/// generations list one topology for a size.
+base::Result<Accelerator> FindTopology(std::string_view generation, std::string_view topology);
 /// Whether a type that is not known here could be one of the API's by its spelling: lower-case
 /// letters, digits and "-".
 bool MayBeType(std::string_view type);

@@ -54,6 +54,8 @@ struct TpuSpec {
   AllocationMode allocation_mode = AllocationMode::kQueuedResources;
   Pricing pricing = Pricing::kOnDemand;
   std::string accelerator = {};
+  /// In chips, one of the accelerator's; empty: the API chooses the usual one.
+  std::string topology = {};
   int num_slices = 1;     ///< nodes of this accelerator type; more than one: a multislice
   std::string name = {};  ///< prefix of slice names; empty: the job's name
   std::string project = {};
@@ -78,6 +80,7 @@ struct TpuSpec {
     field("existing", &TpuSpec::existing);
     field("allocation_mode", &TpuSpec::allocation_mode);
     field("accelerator", &TpuSpec::accelerator);
+    field("topology", &TpuSpec::topology);
     field("num_slices", &TpuSpec::num_slices);
     field("name", &TpuSpec::name);
     field("zone", &TpuSpec::zone);
@@ -110,7 +113,7 @@ inline std::string_view WordOf(Pricing pricing) {
   return PricingName(pricing);
 }
 
-/// "v4-32", or "2 x v4-32" for a multislice.
+/// "v4-32", or "2 x v4-32" for a multislice; "v4-512 (4x4x16)" with a topology.
 std::string AcceleratorText(const TpuSpec& tpu);
 
 }  // namespace jobman::core

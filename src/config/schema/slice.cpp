@@ -28,7 +28,9 @@ constexpr KeyRow kSliceRows[] = {
     Required("tpu.accelerator", T::kText, "v4-32",
              "Accelerator type, such as v4-32. One that jobman does not know is asked of the API."),
     Translated(Key("tpu.acceleratorType", T::kText, "", "tpu.accelerator, in old job files.")),
-    NotYet("tpu.topology", T::kText, "Shape in chips, such as 2x2x4."),
+    Key("tpu.topology", T::kText, "the usual one",
+        "How the chips of the slice lie, such as 2x2x4, where its type has several topologies. "
+        "tpu.accelerator may be the generation alone then: v4."),
     Key("tpu.existing", T::kText, "",
         "Name of a node of the zone to run on, instead of a slice of the job's own. It gets this "
         "machine's SSH key, and is never deleted or stopped; when it is lost, the job fails."),

@@ -143,17 +143,8 @@ std::string ConfigType(const std::string& generation) {
 
 base::Result<core::Accelerator> FromConfig(const std::string& config_type,
                                            const std::string& topology) {
-  std::int64_t chips = 1;
-  for (const std::string& side : base::Split(topology, 'x')) {
-    chips *= std::clamp<std::int64_t>(base::ParseNumber(side).value_or(0), 0, 10000);
-    if (chips > 1000000) chips = 0;
-  }
   for (const Offer& offer : Offers()) {
-    if (config_type != offer.config_type) continue;
-    const std::int64_t number = CountsChips(offer.generation) ? chips : chips * 2;
-    auto shape = core::FindAccelerator(fmt::format("{}-{}", offer.generation, number));
-    if (shape.ok()) shape->topology = topology;
-    return shape;
+    if (config_type == offer.config_type) return core::FindTopology(offer.generation, topology);
   }
   return base::InvalidArgument("no accelerator config " + config_type + " " + topology);
 }

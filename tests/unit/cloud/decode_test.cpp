@@ -141,10 +141,16 @@ TEST(DecodeNode, RefusesANodeWithoutAName) {
   EXPECT_FALSE(DecodeNode(Parse(R"({"name":"projects/p/locations/z/nodes/"})")).ok());
 }
 
-TEST(DecodeNode, NamesATopologyWhenThereIsNoType) {
-  const auto node = DecodeNode(Parse(R"({"name":"projects/p/locations/z/nodes/n",
-      "acceleratorConfig":{"type":"V4","topology":"2x2x2"}})"));
-  EXPECT_EQ(node->accelerator, "V4 2x2x2");
+TEST(DecodeNode, KnowsTheTypeByItsTopology) {
+  const auto type = [](const std::string& config) {
+    const auto node = DecodeNode(Parse(R"({"name":"projects/p/locations/z/nodes/n",
+      "acceleratorConfig":)" + config + "}"));
+    return node.ok() ? node->accelerator : "no node";
+  };
+  EXPECT_EQ(type(R"({"type":"V4","topology":"2x2x2"})"), "v4-16");
+  EXPECT_EQ(type(R"({"type":"V5LITE_POD","topology":"4x4"})"), "v5litepod-16");
+  EXPECT_EQ(type(R"({"type":"V9","topology":"2x2x2"})"), "V9 2x2x2");
+  EXPECT_EQ(type(R"({"type":"V4","topology":"3x3x3"})"), "V4 3x3x3");
 }
 
 TEST(DecodeQueued, ReadsTheDocumentationsSample) {

@@ -32,6 +32,23 @@ TEST(RenderCreate, SendsASpotNodeAsGcloudDoes) {
       "schedulingConfig":{"spot":true}})"));
 }
 
+TEST(RenderCreate, SendsATopologyInPlaceOfTheType) {
+  const std::pair<const char*, std::string> cases[] = {
+      {"v2-32", "V2"},   {"v3-32", "V3"},  {"v4-32", "V4"}, {"v5litepod-16", "V5LITE_POD"},
+      {"v5p-32", "V5P"}, {"v6e-16", "V6E"}};
+  for (const auto& [type, config_type] : cases) {
+    for (const auto mode : {AllocationMode::kTpuVm, AllocationMode::kQueuedResources}) {
+      SliceRequest request = Request(mode, Pricing::kSpot);
+      request.tpu.accelerator = type;
+      request.tpu.topology = "4x4";
+      const Json body = RenderCreate(request).body;
+      const Json node = mode == AllocationMode::kTpuVm ? body : body["tpu"]["nodeSpec"][0]["node"];
+      EXPECT_EQ(node["acceleratorConfig"], (Json{{"type", config_type}, {"topology", "4x4"}}));
+      EXPECT_FALSE(node.contains("acceleratorType"));
+    }
+  }
+}
+
 TEST(RenderCreate, PutsTheTierOfANodeIntoItsSchedulingConfig) {
   const auto scheduling = [](Pricing pricing) {
     return RenderCreate(Request(AllocationMode::kTpuVm, pricing)).body["schedulingConfig"];

@@ -401,6 +401,18 @@ job.yaml:3:1: tpu.zone is missing
   6 |   tags: [ok, Not_ok]
     |              ^
 )"},
+    {"TopologyOfAnotherType", WithTpu("  topology: 2x2x2\n"),
+     R"(job.yaml:6:13: tpu.topology: 2x2x2 is a v4-16, and tpu.accelerator is v4-32
+  6 |   topology: 2x2x2
+    |             ^
+  remove one of them, or write tpu.accelerator: v4-16
+)"},
+    {"TopologyThatIsFlat", WithTpu("  topology: 4x4\n"),
+     R"(job.yaml:6:13: tpu.topology: "4x4" is not a topology of slices of v4
+  6 |   topology: 4x4
+    |             ^
+  it is in chips, such as 2x2x4
+)"},
     {"ReservationWithoutReserved", WithTpu("  reservation: mine\n"),
      R"(job.yaml:6:16: tpu.reservation needs tpu.pricing: reserved or reservation-bound
   6 |   reservation: mine

@@ -559,6 +559,20 @@ TEST(Load, OnDemandIsWhatGcloudDoesWithoutAFlag) {
   }
 }
 
+TEST(Load, AGenerationWithATopologyIsAType) {
+  const std::string rest = "  zone: us-central2-b\n  project: p\ncommand: {cmd: hostname}\n";
+  const auto tpu = [&rest](const std::string& members) {
+    return MustLoad(RequestOf("tpu:\n" + members + rest)).spec.tpu;
+  };
+  const core::TpuSpec cube = tpu("  accelerator: v4\n  topology: 4x4x16\n");
+  EXPECT_EQ(cube.accelerator, "v4-512");
+  EXPECT_EQ(cube.topology, "4x4x16");
+  EXPECT_EQ(cube.version, "tpu-ubuntu2204-base");
+  EXPECT_EQ(tpu("  accelerator: v4-512\n  topology: 4x4x16\n"), cube);
+  EXPECT_EQ(tpu("  flags: [--type=v4, --topology=4x4x16]\n"), cube) << "as gcloud has it";
+  EXPECT_EQ(tpu("  accelerator: v5litepod-16\n  topology: 4x4\n").accelerator, "v5litepod-16");
+}
+
 TEST(Load, FlagsForGcloudItselfArePassedOver) {
   EXPECT_EQ(MustLoad(RequestOf(JobWithTpu(
                          "  flags: [--async, --quiet, -q, --format=json, --verbosity, debug]\n")))
@@ -598,8 +612,6 @@ TEST(Load, FlagsOfGcloudWithoutAKeyAreRefusedWithTheNearestOne) {
       {"--scopes=cloud-platform", "the roles of tpu.service_account"},
       {"--data-disk=source=d", "tpu.data_disks is not supported yet; gcsfuse mounts buckets"},
       {"--boot-disk=b", "there is no key for it"},
-      {"--topology=2x2x4", "write tpu.accelerator"},
-      {"--type=v4", "write tpu.accelerator"},
       {"--node-id=n", "named after tpu.name"},
       {"--node-prefix=n", "named after tpu.name"},
       {"--description=d", "tpu.metadata"},

@@ -159,6 +159,7 @@ class ValidSpec {
 
   void MakeTpu(core::TpuSpec& tpu) {
     tpu.accelerator = "v4-32";  // with 4 hosts, as many as random host sets need
+    if (!tpu.topology.empty()) tpu.topology = "2x2x4";  // of the same type
     tpu.num_slices = 1 + random_.Number(255);
     if (!tpu.name.empty()) tpu.name = Name("slice-");
     if (!tpu.existing.empty()) tpu.existing = Name("node-"), tpu.num_slices = 1;

@@ -42,6 +42,59 @@ TEST(Accelerators, ListNamesExactlyThePublishedTypes) {
   EXPECT_THAT(AcceleratorTypes(), ::testing::UnorderedElementsAreArray(published));
 }
 
+/// Every type with a usual topology is found by it.
+TEST(Accelerators, AreFoundByTheirTopology) {
+  for (const std::string& type : AcceleratorTypes()) {
+    const auto known = FindAccelerator(type);
+    if (known->topology.empty()) continue;
+    const auto found = FindTopology(known->generation, known->topology);
+    ASSERT_TRUE(found.ok()) << type;
+    // A flat generation has one topology for a size, and no other type has it.
+    EXPECT_EQ(*found, *known);
+  }
+}
+
+TEST(Accelerators, HaveOtherTopologiesOfCubes) {
+  const auto found = FindTopology("v4", "4x4x16");
+  ASSERT_TRUE(found.ok());
+  EXPECT_EQ(found->type, "v4-512");
+  EXPECT_EQ(found->hosts, 64);
+  EXPECT_EQ(found->topology, "4x4x16");
+  EXPECT_EQ(FindTopology("v5p", "4x4x12")->type, "v5p-384") << "it has no usual one";
+}
+
+TEST(Accelerators, TopologiesThatThereAreNotAreRefusedWithTheCure) {
+  struct Case {
+    const char* generation;
+    const char* topology;
+    const char* message;
+    const char* hint;
+  };
+  const std::vector<Case> cases = {
+      {"v4", "4x4", "\"4x4\" is not a topology of slices of v4", "such as 2x2x4"},
+      {"v6e", "2x2x4", "\"2x2x4\" is not a topology of slices of v6e", "such as 4x4"},
+      {"v4", "2x2xx", "is not a topology of", "2x2x4"},
+      {"v4", "2x-2x4", "is not a topology of", "2x2x4"},
+      {"v4", "0x2x4", "is not a topology of", "2x2x4"},
+      {"v4", "02x2x4", "is not a topology of", "2x2x4"},
+      {"v4", "9999x9999x9999", "with 999700029999 chips", "2x2x4"},
+      {"v4", "2x2x3", "there are no slices of v4 with 12 chips, as 2x2x3 has", "2x2x4"},
+      {"v4", "1x2x4", "there are no slices of v4 with topology 1x2x4", "a v4-16 is 2x2x2"},
+      {"v4", "2x4x8", "there are no slices of v4 with topology 2x4x8", "a multiple of 4"},
+      {"v4", "8x4x4", "there are no slices of v4 with topology 8x4x4", "no smaller than"},
+      {"v5litepod", "2x8", "there are no slices of v5litepod with topology 2x8", "is 4x4"},
+      {"v9", "2x2x4", "the topologies of v9 are not known", ""},
+  };
+  for (const Case& one : cases) {
+    SCOPED_TRACE(one.topology);
+    const auto found = FindTopology(one.generation, one.topology);
+    ASSERT_FALSE(found.ok());
+    EXPECT_EQ(found.error().reason, base::Reason::kBadAccelerator);
+    EXPECT_THAT(found.error().message, ::testing::HasSubstr(one.message));
+    EXPECT_THAT(found.error().hint, ::testing::HasSubstr(one.hint));
+  }
+}
+
 TEST(Accelerators, UnknownTypesNameTheNearest) {
   const std::vector<std::pair<std::string, std::string>> cases = {
       {"v4-33", "did you mean v4-32?"},

@@ -117,6 +117,21 @@ TEST_F(NodeTest, CanBeCreatedByTopology) {
   CreateNode("t4", {{"acceleratorConfig", {{"type", "V4"}, {"topology", "2x2x2"}}},
                     {"runtimeVersion", "tpu-ubuntu2204-base"}});
   EXPECT_EQ(Get("nodes/t4")["acceleratorType"], "v4-16");
+  CreateNode("long", {{"acceleratorConfig", {{"type", "V4"}, {"topology", "4x4x16"}}},
+                      {"runtimeVersion", "tpu-ubuntu2204-base"}});
+  EXPECT_EQ(Get("nodes/long")["acceleratorType"], "v4-512");
+  EXPECT_EQ(Get("nodes/long")["acceleratorConfig"]["topology"], "4x4x16") << "not the usual one";
+}
+
+TEST_F(NodeTest, ATopologyThatThereIsNotIsRefused) {
+  const std::pair<const char*, const char*> cases[] = {
+      {"V4", "4x4"}, {"V4", "8x4x4"}, {"V4", "2x2x3"}, {"V6E", "2x8"}, {"V99", "2x2x2"}};
+  for (const auto& [type, topology] : cases) {
+    const Reply reply =
+        CreateNode("bad", {{"acceleratorConfig", {{"type", type}, {"topology", topology}}},
+                           {"runtimeVersion", "tpu-ubuntu2204-base"}});
+    EXPECT_EQ(reply.status, 400) << type << " " << topology;
+  }
 }
 
 TEST_F(NodeTest, IsNotFoundWithTheMessageOfTheService) {
