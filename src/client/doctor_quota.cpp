@@ -50,7 +50,7 @@ base::Error NeverEnoughFor(const Examination& about, const QuotaRow& small,
   return never;
 }
 
-const QuotaRow* FindTooSmall(const Examination& about, const QuotaAnswer& answer) {
+const QuotaRow* TooSmallFor(const Examination& about, const QuotaAnswer& answer) {
   const bool asks = about.has_job && about.spec.tpu.existing.empty();
   return asks ? FindTooSmall(about.spec.tpu, answer.tpus) : nullptr;
 }
@@ -69,7 +69,7 @@ Finding JudgeQuota(const std::string& name, const Examination& about, const Quot
   }
   const std::string where = about.zone_known ? about.spec.tpu.zone : about.spec.tpu.project;
   if (some.empty() && !told) return IsSkipped(name, where + ": no limit of TPUs is told");
-  if (const QuotaRow* small = FindTooSmall(about, answer); small != nullptr)
+  if (const QuotaRow* small = TooSmallFor(about, answer); small != nullptr)
     return HasFailed(name, NeverEnoughFor(about, *small, answer));
   const std::string more_at = AskForQuota(about.spec.tpu.project);
   if (some.empty()) return IsOdd(name, where + ": every limit of TPUs is 0", more_at);

@@ -23,7 +23,7 @@ inline constexpr base::Duration kLookAtJobs = std::chrono::milliseconds{50};
 inline constexpr base::Duration kReadJobsAgain = std::chrono::seconds{1};
 /// As long as jobman-sim waits at most: for its daemon, then for the answer of another one.
 inline constexpr base::Duration kSimulatorStartLimit = std::chrono::seconds{60};
-/// What a zone offers is asked again after this time.
+/// What a zone offers, and the limits of TPUs, are asked again after this time.
 inline constexpr base::Duration kOffersKept = std::chrono::hours{24};
 /// How long a zone may take to say what it offers.
 inline constexpr base::Duration kOfferAnswer = std::chrono::seconds{20};
