@@ -2,6 +2,8 @@
 
 #include <algorithm>
 #include <filesystem>
+#include <functional>
+#include <memory>
 #include <system_error>
 
 #include "auth/credential_source.hpp"
@@ -9,6 +11,8 @@
 #include "auth/login_sources.hpp"
 #include "auth/no_token.hpp"
 #include "jobman/auth/identity.hpp"
+#include "jobman/base/hash.hpp"
+#include "jobman/base/process.hpp"
 #include "jobman/base/strings.hpp"
 #include "jobman/base/url.hpp"
 
@@ -61,10 +65,22 @@ class Chooser {
   }
 
  private:
+  using Make = std::function<Result<std::unique_ptr<TokenSource>>()>;
+
   const Env& env() const { return machine_.env; }
 
-  Result<Identity> Login(const base::Url& url) const {
+  /// Whether nothing names credentials, for a server that needs none.
+  bool NeedsNone(const base::Url& url) const {
+    return url.scheme == "http" && base::IsLoopback(url.host) && !env()(kTokenVariable) &&
+           settings_.token_file.empty() && settings_.token_command.empty() &&
+           settings_.credentials_file.empty();
+  }
+
+  Result<Identity> Login(const base::Url& url) {
+    if (NeedsNone(url)) return Identity{.tokens = MakeNoTokenSource(), .origin = "no credentials"};
+    base::ForbidCoreDumps();
     if (const auto token = env()(kTokenVariable)) {
+      version_ = base::Sha256Hex(*token);
       return Identity{.tokens = MakeFixedTokenSource(*token, kTokenVariable),
                       .origin = kTokenVariable};
     }
@@ -76,14 +92,11 @@ class Chooser {
     if (!settings_.credentials_file.empty()) {
       return ByFile(settings_.credentials_file, "cloud.credentials_file");
     }
-    if (url.scheme == "http" && base::IsLoopback(url.host)) {
-      return Identity{.tokens = MakeNoTokenSource(), .origin = "no credentials"};
-    }
     if (IsGoogle(url)) return Default();
     return NoCredentials(settings_.endpoint);
   }
 
-  Result<Identity> Default() const {
+  Result<Identity> Default() {
     if (const auto file = env()(kFileVariable)) return ByFile(*file, kFileVariable);
     if (const auto file = WellKnownFile(env())) {
       return ByFile(file->string(), file->string(), Without(file->string()));
@@ -94,10 +107,25 @@ class Chooser {
     return ByMachine(host);
   }
 
+  /// The cached source of that name; of those who share the machine's caches, only the first makes
+  /// it.
+  Result<std::shared_ptr<TokenSource>> Shared(const std::string& name, const Make& make) const {
+    TokenCaches* const caches = machine_.caches;
+    auto found = caches == nullptr ? nullptr : caches->Find(name, version_);
+    if (found != nullptr) return found;
+    JM_ASSIGN_OR_RETURN(auto source, make());
+    found = MakeCachedTokenSource(std::move(source), *machine_.clock);
+    if (caches != nullptr) caches->Keep(name, version_, found);
+    return found;
+  }
+
   Result<Identity> ByCommand(const std::string& command) const {
-    return Identity{.tokens = MakeCachedTokenSource(
-                        MakeCommandTokenSource(command, *machine_.clock), *machine_.clock),
-                    .origin = "the token command '" + command + "'"};
+    Identity identity{.origin = "the token command '" + command + "'"};
+    const Make make = [this, &command]() -> Result<std::unique_ptr<TokenSource>> {
+      return MakeCommandTokenSource(command, *machine_.clock);
+    };
+    JM_ASSIGN_OR_RETURN(identity.tokens, Shared(identity.origin, make));
+    return identity;
   }
 
   /// What would be taken if the file that was once written by a login were not there.
@@ -110,7 +138,7 @@ class Chooser {
   }
 
   Result<Identity> ByFile(const std::string& name, const std::string& where,
-                          const std::string& otherwise = {}) const {
+                          const std::string& otherwise = {}) {
     const auto read = [name, where, otherwise, acts = acts_]() -> Result<Credentials> {
       auto found = ReadCredentialsFile(name, where);
       if (found) {
@@ -124,22 +152,31 @@ class Chooser {
       return found;
     };
     JM_ASSIGN_OR_RETURN(const Credentials found, read());
-    JM_ASSIGN_OR_RETURN(Exchanger exchanger, Exchange());
-    return IdentityOf(found, MakeCredentialFileSource(read, env(), std::move(exchanger)));
+    version_ = found.version;
+    const Make make = [this, &read]() -> Result<std::unique_ptr<TokenSource>> {
+      JM_ASSIGN_OR_RETURN(Exchanger exchanger, Exchange());
+      return MakeCredentialFileSource(read, env(), std::move(exchanger));
+    };
+    return IdentityOf(found, found.origin + " of " + where, make);
   }
 
   Result<Identity> ByMachine(const std::string& host) const {
     const Credentials found{.login = MachineAccount{.host = host},
                             .origin = "the service account of this machine"};
-    JM_ASSIGN_OR_RETURN(const Exchanger exchanger, Exchange());
-    return IdentityOf(found, MakeCredentialSource(found, env(), exchanger));
+    const Make make = [this, &found]() -> Result<std::unique_ptr<TokenSource>> {
+      JM_ASSIGN_OR_RETURN(const Exchanger exchanger, Exchange());
+      return MakeCredentialSource(found, env(), exchanger);
+    };
+    return IdentityOf(found, found.origin + " of " + host, make);
   }
 
-  Identity IdentityOf(const Credentials& found, std::unique_ptr<TokenSource> source) const {
-    return {.tokens = MakeCachedTokenSource(std::move(source), *machine_.clock),
-            .origin = found.origin,
-            .account = found.Account(),
-            .quota_project = found.quota_project};
+  /// Tokens to act with have another scope.
+  Result<Identity> IdentityOf(const Credentials& found, const std::string& name,
+                              const Make& make) const {
+    Identity identity{
+        .origin = found.origin, .account = found.Account(), .quota_project = found.quota_project};
+    JM_ASSIGN_OR_RETURN(identity.tokens, Shared(name + (acts_ ? ", to act" : ""), make));
+    return identity;
   }
 
   Result<Exchanger> Exchange() const {
@@ -158,20 +195,23 @@ class Chooser {
   Result<Identity> ActAs(Identity identity, const std::string& accounts) const {
     JM_ASSIGN_OR_RETURN(const Impersonation one,
                         ImpersonationOf(accounts, env()("JOBMAN_IAM_ENDPOINT")));
-    JM_ASSIGN_OR_RETURN(Exchanger exchanger, Exchange());
-    Asker asker = ActingAs(identity.origin, one);
+    const Asker asker = ActingAs(identity.origin, one);
+    const Make make = [this, &identity, &one, &asker]() -> Result<std::unique_ptr<TokenSource>> {
+      JM_ASSIGN_OR_RETURN(Exchanger exchanger, Exchange());
+      return MakeImpersonatingSource(one, identity.tokens, std::move(exchanger), asker);
+    };
+    JM_ASSIGN_OR_RETURN(auto tokens,
+                        Shared(asker.origin + " by " + accounts + " at " + one.url, make));
+    identity.tokens = std::move(tokens);
     identity.origin = asker.origin;
     identity.account = one.Account();
-    identity.tokens =
-        MakeCachedTokenSource(MakeImpersonatingSource(one, std::move(identity.tokens),
-                                                      std::move(exchanger), std::move(asker)),
-                              *machine_.clock);
     return identity;
   }
 
   const TokenSettings& settings_;
   Machine machine_;
-  bool acts_ = false;  ///< the login is for acting as another account
+  bool acts_ = false;         ///< the login is for acting as another account
+  std::string version_ = {};  ///< hash of what the login is made of, if that can change
 };
 
 }  // namespace

@@ -73,6 +73,7 @@ struct Credentials {
   bool acts = false;               ///< its tokens act as yet another account, which no file names
   std::string quota_project = {};  ///< whose quota pays; empty: not said
   std::string origin = {};         ///< "the credentials in FILE", for people
+  std::string version = {};        ///< hash of the file; empty without one
   /// Another way if the login is refused: "or delete FILE: ..."; empty if there is none.
   std::string otherwise = {};
   /// The e-mail address of the account, as far as the file says it.

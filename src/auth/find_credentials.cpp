@@ -7,6 +7,7 @@
 
 #include "auth/no_token.hpp"
 #include "jobman/auth/identity.hpp"
+#include "jobman/base/hash.hpp"
 #include "jobman/base/strings.hpp"
 #include "jobman/base/trusted.hpp"
 #include "jobman/base/url.hpp"
@@ -42,7 +43,9 @@ Result<Credentials> ReadCredentialsFile(const std::string& name, const std::stri
   if (!trusted) return NoToken(trusted.error().message, trusted.error().hint);
   const auto text = base::ReadRegularFile(path);
   if (!text) return NoToken(origin + " cannot be read: " + text.error().message, check);
-  return ParseCredentials(*text, origin);
+  JM_ASSIGN_OR_RETURN(Credentials found, ParseCredentials(*text, origin));
+  found.version = base::Sha256Hex(*text);
+  return found;
 }
 
 std::optional<Path> WellKnownFile(const Env& env) {

@@ -129,7 +129,7 @@ class ServiceKeySource final : public TokenSource {
 
 class ImpersonatingSource final : public TokenSource {
  public:
-  ImpersonatingSource(Impersonation one, std::unique_ptr<TokenSource> inner, Exchanger exchanger,
+  ImpersonatingSource(Impersonation one, std::shared_ptr<TokenSource> inner, Exchanger exchanger,
                       Asker asker)
       : one_(std::move(one)),
         inner_(std::move(inner)),
@@ -177,7 +177,7 @@ class ImpersonatingSource final : public TokenSource {
   }
 
   Impersonation one_;
-  std::unique_ptr<TokenSource> inner_;
+  std::shared_ptr<TokenSource> inner_;
   Exchanger exchanger_;
   Asker asker_;
 };
@@ -235,7 +235,7 @@ std::unique_ptr<TokenSource> MakeMachineSource(MachineAccount machine, Exchanger
 }
 
 std::unique_ptr<TokenSource> MakeImpersonatingSource(Impersonation one,
-                                                     std::unique_ptr<TokenSource> inner,
+                                                     std::shared_ptr<TokenSource> inner,
                                                      Exchanger exchanger, Asker asker) {
   return std::make_unique<ImpersonatingSource>(std::move(one), std::move(inner),
                                                std::move(exchanger), std::move(asker));

@@ -29,7 +29,7 @@ std::unique_ptr<TokenSource> MakeMachineSource(MachineAccount machine, Exchanger
                                                Asker asker);
 /// `inner` gives the tokens with which it asks to act as the account.
 std::unique_ptr<TokenSource> MakeImpersonatingSource(Impersonation one,
-                                                     std::unique_ptr<TokenSource> inner,
+                                                     std::shared_ptr<TokenSource> inner,
                                                      Exchanger exchanger, Asker asker);
 
 }  // namespace jobman::auth

@@ -4,7 +4,6 @@
 
 #include "jobman/base/env.hpp"
 #include "jobman/base/process.hpp"
-#include "jobman/base/url.hpp"
 #include "jobman/client/host_target.hpp"
 #include "jobman/client/local_cloud.hpp"
 #include "jobman/cloud/billing_api.hpp"
@@ -31,12 +30,6 @@ base::Task<base::Result<std::shared_ptr<ports::SliceApi>>> OpenSlices(base::Stat
                                                                       core::CloudSpec spec) {
   JM_CO_ASSIGN_OR_RETURN(auto opened, co_await OpenCloud(std::move(paths), std::move(spec)));
   co_return std::move(opened.slices);
-}
-
-/// Of a cloud that is not on this machine: there will be real secrets in memory.
-void KeepSecrets(const std::string& endpoint) {
-  const auto url = base::ParseUrl(endpoint);
-  if (!url || !base::IsLoopback(url->host)) base::ForbidCoreDumps();
 }
 
 /// Beside this program, else on PATH.
@@ -127,7 +120,6 @@ base::Task<base::Result<client::CloudClient>> OpenCloud(base::StatePaths paths,
     spec.endpoint = local.endpoint;
     options.token = local.token;  // no real credential goes to a simulator
   }
-  KeepSecrets(spec.endpoint);
   const auto executor = co_await asio::this_coro::executor;
   JM_CO_ASSIGN_OR_RETURN(auto opened,
                          cloud::MakeCloud(executor, std::move(spec), std::move(options)));

@@ -42,7 +42,7 @@ Result<std::unique_ptr<Cloud>> MakeCloud(asio::any_io_executor executor, core::C
   auto cloud = std::make_unique<Cloud>();
   cloud->clock_ = std::make_unique<base::SystemClock>();
   const base::Clock& clock = *cloud->clock_;
-  JM_ASSIGN_OR_RETURN(auto identity, IdentityFor(executor, spec, endpoint, clock, options));
+  JM_ASSIGN_OR_RETURN(auto identity, IdentityFor(executor, spec, endpoint, options));
   JM_ASSIGN_OR_RETURN(auto wire, http::MakeCurlTransport(executor));
   wire = http::MakeRedactingTransport(std::move(wire));
   // Logging is below the credentials: it shows every exchange, also one with a fresh token.

@@ -1,5 +1,6 @@
 #include "cloud/identity_for.hpp"
 
+#include "jobman/base/clock.hpp"
 #include "jobman/http/curl_transport.hpp"
 #include "jobman/http/logging_transport.hpp"
 #include "jobman/http/redacting_transport.hpp"
@@ -7,8 +8,8 @@
 namespace jobman::cloud {
 
 Result<auth::Identity> IdentityFor(asio::any_io_executor executor, const core::CloudSpec& spec,
-                                   const std::string& endpoint, const base::Clock& clock,
-                                   const CloudOptions& options) {
+                                   const std::string& endpoint, const CloudOptions& options) {
+  static const base::SystemClock clock;
   if (options.token) {
     const char* const origin = "the simulator's sim.json";
     return auth::Identity{.tokens = auth::MakeFixedTokenSource(*options.token, origin),
@@ -20,6 +21,7 @@ Result<auth::Identity> IdentityFor(asio::any_io_executor executor, const core::C
                                      .credentials_file = spec.credentials_file,
                                      .impersonate = spec.impersonate_service_account};
   auth::Machine machine{.clock = &clock, .env = options.env};
+  machine.caches = &auth::CachesOf(executor);
   machine.open_transport = [executor]() -> Result<std::unique_ptr<http::Transport>> {
     JM_ASSIGN_OR_RETURN(
         auto wire, http::MakeCurlTransport(executor, {.max_response_bytes = auth::kLongestAnswer}));

@@ -7,10 +7,9 @@
 
 namespace jobman::cloud {
 
-/// On whose behalf the endpoint is asked: what the spec and the environment name. Errors as of
-/// MakeCloud().
+/// On whose behalf the endpoint is asked: what the spec and the environment name. All who ask on
+/// one loop with the same credentials share their tokens. Errors as of MakeCloud().
 Result<auth::Identity> IdentityFor(asio::any_io_executor executor, const core::CloudSpec& spec,
-                                   const std::string& endpoint, const base::Clock& clock,
-                                   const CloudOptions& options);
+                                   const std::string& endpoint, const CloudOptions& options);
 
 }  // namespace jobman::cloud

@@ -3,7 +3,6 @@
 #include <asio/this_coro.hpp>
 
 #include "cloud/identity_for.hpp"
-#include "jobman/base/clock.hpp"
 #include "jobman/base/url.hpp"
 #include "jobman/http/curl_transport.hpp"
 #include "jobman/http/logging_transport.hpp"
@@ -20,12 +19,11 @@ std::string EndpointIn(const core::CloudSpec& spec) {
 }  // namespace
 
 base::Task<Result<ports::LoginSeen>> LogIn(core::CloudSpec spec, auth::Env env) {
-  static const base::SystemClock clock;
   const auto executor = co_await asio::this_coro::executor;
   const CloudOptions options{.env = std::move(env)};
   const std::string endpoint = EndpointIn(spec);
   JM_CO_ASSIGN_OR_RETURN(const auth::Identity identity,
-                         IdentityFor(executor, spec, endpoint, clock, options));
+                         IdentityFor(executor, spec, endpoint, options));
   JM_CO_TRY(co_await identity.tokens->Get());
   co_return ports::LoginSeen{.origin = identity.origin, .account = identity.account};
 }

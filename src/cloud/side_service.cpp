@@ -16,12 +16,11 @@ namespace {
 
 Result<auth::Identity> SideIdentity(asio::any_io_executor executor, const core::CloudSpec& spec,
                                     const std::string& endpoint, const auth::Env& env) {
-  static const base::SystemClock clock;
   JM_ASSIGN_OR_RETURN(const base::Url url, base::ParseUrl(endpoint));
   if (base::IsLoopback(url.host) && endpoint != spec.endpoint) {
     return auth::Identity{.tokens = auth::MakeNoTokenSource()};
   }
-  return IdentityFor(std::move(executor), spec, endpoint, clock, {.env = env});
+  return IdentityFor(std::move(executor), spec, endpoint, {.env = env});
 }
 
 constexpr int kForbidden = 403;

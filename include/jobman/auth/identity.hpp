@@ -5,6 +5,7 @@
 #include <memory>
 #include <string>
 
+#include "jobman/auth/token_caches.hpp"
 #include "jobman/auth/token_source.hpp"
 #include "jobman/base/files.hpp"
 #include "jobman/http/transport.hpp"
@@ -31,13 +32,14 @@ struct Machine {
   std::function<Result<std::unique_ptr<http::Transport>>()> open_transport = {};
   std::function<Task<void>(base::Duration)> sleep = base::Sleep;
   base::Path product_name = "/sys/class/dmi/id/product_name";  ///< "Google ...": one of Google's
+  TokenCaches* caches = nullptr;  ///< of all who act here; null: each has its own
 };
 
 /// On whose behalf requests are sent.
 struct Identity {
-  std::unique_ptr<TokenSource> tokens = {};
-  std::string origin = {};         ///< "the credentials in FILE", for people
-  std::string account = {};        ///< e-mail address; empty if only the server knows it
+  std::shared_ptr<TokenSource> tokens = {};  ///< of all who act with the same credentials
+  std::string origin = {};                   ///< "the credentials in FILE", for people
+  std::string account = {};                  ///< e-mail address; empty if only the server knows it
   std::string quota_project = {};  ///< whose quota and API pay; empty: that of the request's path
 };
 
@@ -46,8 +48,8 @@ struct Identity {
 /// Application Default Credentials (GOOGLE_APPLICATION_CREDENTIALS, then the file that gcloud auth
 /// application-default login writes), gcloud's login if gcloud is on PATH, and the service account
 /// of a machine of Google's; for others kUnauthenticated, which names the options. A file that is
-/// named and cannot be used is an error, not a reason to take the next. See
-/// docs/adr/0025-credentials.md.
+/// named and cannot be used is an error, not a reason to take the next. With any credentials, the
+/// process cannot be dumped from then on. See docs/adr/0025-credentials.md.
 Result<Identity> ChooseIdentity(const TokenSettings& settings, Machine machine);
 
 /// Whether the machine has a metadata server of Google's: GCE_METADATA_HOST names one, or it is one

@@ -12,7 +12,7 @@ namespace jobman::cloud {
 
 using base::Result;
 
-/// Finds the credentials as MakeCloud() does, and gets a token; the token is not kept.
+/// Finds the credentials as MakeCloud() does, and gets a token, which is that of all others on the loop.
 base::Task<Result<ports::LoginSeen>> LogIn(core::CloudSpec spec, auth::Env env = base::GetEnv);
 
 /// The clock of the API's server: the Date of any answer, a refusal too. No credentials are sent.
