@@ -15,6 +15,7 @@
 #include "jobman/cloud/oslogin_api.hpp"
 #include "jobman/cloud/quota_api.hpp"
 #include "jobman/cloud/storage_api.hpp"
+#include "tests/support/dumpable.hpp"
 #include "tests/support/fake_transport.hpp"
 
 namespace jobman::cloud {
@@ -79,6 +80,14 @@ TEST_P(SideServices, TheVariableNamesThemForAnyCloud) {
       EXPECT_THAT(has.error().ToString(), HasSubstr(name));
     }
   }
+}
+
+TEST_P(SideServices, WithCredentialsTheProcessCannotBeDumped) {
+  const Variables token = {{"GOOGLE_OAUTH_ACCESS_TOKEN", "t"}};
+  EXPECT_EQ(test::DumpableAfter([&] { static_cast<void>(In("", token)); }), 0);
+  const Variables of_this_machine = {{GetParam().variable, "http://127.0.0.1:1"}};
+  EXPECT_EQ(test::DumpableAfter([&] { static_cast<void>(In("local", of_this_machine)); }), 1)
+      << "there is no secret";
 }
 
 INSTANTIATE_TEST_SUITE_P(
