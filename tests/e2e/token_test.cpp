@@ -26,8 +26,9 @@ class Token : public testing::Test {
   /// Creates the job "train", whose token comes from this shell command.
   Ran Create(const std::string& command) {
     const auto sim = base::ParseJson(*base::ReadFile(place_.home() / "sim" / "sim.json"));
-    const std::string file = place_.JobFile(
-        "train", 1, runs, "ssh: {port: " + std::to_string(base::GetInt(*sim, "ssh_port")) + "}\n");
+    const std::string file =
+        place_.JobFile("train", 1, "true",
+                       "ssh: {port: " + std::to_string(base::GetInt(*sim, "ssh_port")) + "}\n");
     return place_.Jobman({"--endpoint", place_.SimEndpoint(), "create", file, "--set",
                           "tpu.project=sim", "--set", "cloud.token_command=" + command});
   }
