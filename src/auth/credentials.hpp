@@ -1,5 +1,6 @@
 #pragma once
 
+#include <chrono>
 #include <map>
 #include <optional>
 #include <string>
@@ -51,6 +52,8 @@ struct Federation {
   std::string token_url = {};
   std::string client_id = {};      ///< may be empty
   std::string client_secret = {};  ///< may be empty
+  /// Of a workforce pool: the project whose quota pays for the exchange; may be empty.
+  std::string user_project = {};
   SubjectSource subject = {};
 };
 
@@ -63,6 +66,7 @@ struct MachineAccount {
 struct Impersonation {
   std::string url = {};  ///< ends in "/serviceAccounts/EMAIL:generateAccessToken"
   std::vector<std::string> delegates = {};
+  std::chrono::seconds lifetime = std::chrono::hours{1};  ///< of its tokens
   /// EMAIL.
   std::string Account() const;
 };

@@ -148,22 +148,25 @@ class FederatedSource final : public TokenSource {
         exchanger_(std::move(exchanger)),
         asker_(std::move(asker)),
         subject_(federation_, std::move(acts_as), std::move(env), exchanger_, asker_) {
-    asker_.secrets.push_back(federation_.client_secret);
+    asker_.secrets = {federation_.client_secret, Basic()};
   }
 
   Task<Result<AccessToken>> Get() override {
     JM_CO_ASSIGN_OR_RETURN(const std::string subject, co_await subject_.Get());
-    const http::Headers form = {
-        {"grant_type", "urn:ietf:params:oauth:grant-type:token-exchange"},
-        {"audience", federation_.audience},
-        {"scope", scope_},
-        {"requested_token_type", "urn:ietf:params:oauth:token-type:access_token"},
-        {"subject_token", subject},
-        {"subject_token_type", federation_.subject_type}};
+    http::Headers form = {{"grant_type", "urn:ietf:params:oauth:grant-type:token-exchange"},
+                          {"audience", federation_.audience},
+                          {"scope", scope_},
+                          {"requested_token_type", "urn:ietf:params:oauth:token-type:access_token"},
+                          {"subject_token", subject},
+                          {"subject_token_type", federation_.subject_type}};
+    // A client that is named has a project of its own.
+    if (!federation_.user_project.empty() && federation_.client_id.empty()) {
+      const Json options = {{"userProject", federation_.user_project}};
+      form.emplace_back("options", options.dump());
+    }
     http::Request request = FormRequest(federation_.token_url, form);
     if (!federation_.client_id.empty()) {
-      const std::string pair = federation_.client_id + ":" + federation_.client_secret;
-      http::SetHeader(request.headers, "Authorization", "Basic " + base::Base64(pair));
+      http::SetHeader(request.headers, "Authorization", "Basic " + Basic());
     }
     Asker asker = asker_;
     asker.secrets.push_back(subject);
@@ -175,6 +178,12 @@ class FederatedSource final : public TokenSource {
   void Invalidate() override {}
 
  private:
+  /// What a client names itself with; empty if there is none.
+  std::string Basic() const {
+    if (federation_.client_id.empty()) return {};
+    return base::Base64(federation_.client_id + ":" + federation_.client_secret);
+  }
+
   Federation federation_;
   std::string scope_;
   Exchanger exchanger_;

@@ -144,8 +144,9 @@ class ImpersonatingSource final : public TokenSource {
     Json delegates = Json::array();
     for (const std::string& account : one_.delegates)
       delegates.push_back("projects/-/serviceAccounts/" + Plain(account));
-    const Json body = {
-        {"delegates", delegates}, {"scope", Json::array({kCloudScope})}, {"lifetime", "3600s"}};
+    const Json body = {{"delegates", delegates},
+                       {"scope", Json::array({kCloudScope})},
+                       {"lifetime", fmt::format("{}s", one_.lifetime.count())}};
     http::Request request{.method = "POST", .url = one_.url, .body = body.dump()};
     request.headers = {{"Content-Type", "application/json"},
                        {"Authorization", "Bearer " + own.value}};

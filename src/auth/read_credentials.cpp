@@ -1,4 +1,5 @@
 #include <algorithm>
+#include <chrono>
 
 #include "auth/credentials.hpp"
 #include "auth/no_token.hpp"
@@ -97,6 +98,9 @@ SubjectSource ReadSubject(const Json& source, Reader& reader) {
   if (!GetString(source, "environment_id").empty()) {
     reader.Fail("its source is Amazon's cloud, which is not supported yet",
                 "let a program fetch the token: credential_source.executable");
+  } else if (!GetMember(source, "certificate").is_null()) {
+    reader.Fail("its source is an X.509 certificate, which is not supported yet",
+                "let a program fetch the token: credential_source.executable");
   } else if (!GetString(source, "file").empty()) {
     subject.place = GetString(source, "file");
   } else if (!GetString(source, "url").empty()) {
@@ -121,17 +125,52 @@ SubjectSource ReadSubject(const Json& source, Reader& reader) {
   return subject;
 }
 
+/// "//iam.googleapis.com/locations/global/workforcePools/POOL/providers/NAME".
+bool IsOfWorkforce(const std::string& audience) {
+  constexpr std::string_view kBefore = "//iam.googleapis.com/locations/";
+  if (!audience.starts_with(kBefore)) return false;
+  const std::size_t slash = audience.find('/', kBefore.size());
+  return slash != std::string::npos && slash > kBefore.size() &&
+         std::string_view(audience).substr(slash).starts_with("/workforcePools/");
+}
+
+std::string ReadUserProject(Reader& reader, const Json& object) {
+  std::string project = GetString(object, "workforce_pool_user_project");
+  if (!project.empty() && !IsOfWorkforce(GetString(object, "audience"))) {
+    reader.Fail("its \"workforce_pool_user_project\" needs the \"audience\" of a workforce pool",
+                "remove it from the file, or name the pool");
+  }
+  return project;
+}
+
 Federation ReadFederation(Reader& reader, const Json& object) {
   return {.audience = reader.Need("audience"),
           .subject_type = reader.Need("subject_token_type"),
           .token_url = reader.NeedUrl("token_url"),
           .client_id = GetString(object, "client_id"),
           .client_secret = GetString(object, "client_secret"),
+          .user_project = ReadUserProject(reader, object),
           .subject = ReadSubject(GetMember(object, "credential_source"), reader)};
 }
 
+/// "service_account_impersonation": {"token_lifetime_seconds": 2800}. The limits are those of
+/// Google's IAM Service Account Credentials API and of its client libraries.
+std::chrono::seconds ReadLifetime(Reader& reader, const Json& object) {
+  constexpr std::chrono::seconds kShortest = std::chrono::minutes{10};
+  constexpr std::chrono::seconds kLongest = std::chrono::hours{12};
+  const Json& settings = GetMember(object, "service_account_impersonation");
+  if (GetMember(settings, "token_lifetime_seconds").is_null()) return Impersonation{}.lifetime;
+  const std::chrono::seconds lifetime{base::GetInt(settings, "token_lifetime_seconds")};
+  if (lifetime < kShortest || lifetime > kLongest) {
+    reader.Fail("its \"token_lifetime_seconds\" is no number from 600 to 43200",
+                "write such a number, or remove it: then it is an hour");
+  }
+  return lifetime;
+}
+
 Impersonation ReadImpersonation(Reader& reader, const Json& object) {
-  Impersonation one{.url = reader.NeedUrl("service_account_impersonation_url")};
+  Impersonation one{.url = reader.NeedUrl("service_account_impersonation_url"),
+                    .lifetime = ReadLifetime(reader, object)};
   for (const Json& delegate : GetMember(object, "delegates"))
     if (delegate.is_string()) one.delegates.push_back(delegate.get<std::string>());
   if (one.Account().empty()) {

@@ -23,17 +23,15 @@ std::optional<FoundText> FromGcloud(const Defaults& defaults) {
   return FoundText{*project, "gcloud configuration " + active};
 }
 
-/// The key of a service account says whose it is.
-std::optional<FoundText> FromKey(const Defaults& defaults) {
-  constexpr const char* kVariable = "GOOGLE_APPLICATION_CREDENTIALS";
-  const auto file = defaults.env(kVariable);
-  const auto text = file ? base::ReadRegularFile(*file) : base::NotFound("");
+/// The key of a service account says whose it is. `named_by`: what names the file.
+std::optional<FoundText> FromKey(const std::string& file, const std::string& named_by) {
+  const auto text = file.empty() ? base::NotFound("") : base::ReadRegularFile(file);
   if (!text.ok()) return std::nullopt;
   const auto json = base::ParseJson(*text);
   if (!json.ok() || base::GetString(*json, "type") != "service_account") return std::nullopt;
   std::string project = base::GetString(*json, "project_id");
   if (project.empty()) return std::nullopt;
-  return FoundText{std::move(project), std::string("the key in ") + kVariable};
+  return FoundText{std::move(project), "the key in " + named_by};
 }
 
 }  // namespace
@@ -55,13 +53,17 @@ std::optional<std::string> IniValue(std::string_view text, std::string_view sect
   return std::nullopt;
 }
 
-std::optional<FoundText> DefaultProject(const Defaults& defaults) {
+std::optional<FoundText> DefaultProject(const Defaults& defaults,
+                                        const std::string& credentials_file) {
   if (!defaults.env) return std::nullopt;
   for (const std::string name :
        {"GOOGLE_CLOUD_PROJECT", "GCLOUD_PROJECT", "CLOUDSDK_CORE_PROJECT"}) {
     if (const auto project = defaults.env(name)) return FoundText{*project, name};
   }
-  if (const auto project = FromKey(defaults)) return project;
+  if (const auto project = FromKey(credentials_file, "cloud.credentials_file")) return project;
+  constexpr const char* kVariable = "GOOGLE_APPLICATION_CREDENTIALS";
+  const std::string file = defaults.env(kVariable).value_or("");
+  if (const auto project = FromKey(file, kVariable)) return project;
   if (const auto project = FromGcloud(defaults)) return project;
   const auto project = defaults.machine_project ? defaults.machine_project() : std::nullopt;
   if (!project) return std::nullopt;

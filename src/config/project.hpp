@@ -14,10 +14,12 @@ struct FoundText {
 };
 
 /// The project when a job file names none: GOOGLE_CLOUD_PROJECT, GCLOUD_PROJECT,
-/// CLOUDSDK_CORE_PROJECT, the project_id of the key that GOOGLE_APPLICATION_CREDENTIALS names, then
-/// core/project of gcloud's active configuration (under CLOUDSDK_CONFIG or ~/.config/gcloud),
-/// then that of a machine of Google's.
-std::optional<FoundText> DefaultProject(const Defaults& defaults);
+/// CLOUDSDK_CORE_PROJECT, the project_id of the key in `credentials_file`, then of the key that
+/// GOOGLE_APPLICATION_CREDENTIALS names, then core/project of gcloud's active configuration (under
+/// CLOUDSDK_CONFIG or ~/.config/gcloud), then that of a machine of Google's. `credentials_file`:
+/// the job file's own; empty if it names none.
+std::optional<FoundText> DefaultProject(const Defaults& defaults,
+                                        const std::string& credentials_file = {});
 
 /// The value of `key` in `section` of an INI file as gcloud writes it ("[core]", "project = x").
 std::optional<std::string> IniValue(std::string_view text, std::string_view section,

@@ -77,7 +77,10 @@ void ReportNoProject(Reader& reader) {
 
 void ResolveProject(Reader& reader, const core::CloudSpec& cloud, core::TpuSpec& tpu) {
   if (reader.Has("tpu.project")) return;
-  if (const auto found = DefaultProject(reader.defaults())) {
+  // What the variable names is looked up as such.
+  const bool named = reader.Has("cloud.credentials_file");
+  const std::string key = named ? cloud.credentials_file : std::string();
+  if (const auto found = DefaultProject(reader.defaults(), key)) {
     tpu.project = found->text;
     reader.Note("tpu.project", found->where);
     reader.Complain("tpu.project", CheckProject(tpu.project));

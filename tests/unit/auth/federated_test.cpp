@@ -56,6 +56,49 @@ TEST_F(FederatedTest, AsAServiceAccountItAsksForLess) {
   EXPECT_EQ(Header(1, "Authorization"), "Bearer federated");
 }
 
+TEST_F(FederatedTest, TheFileSaysHowLongTokensToActAsAnAccountLive) {
+  base::Json file = OfFile();
+  file["service_account_impersonation_url"] =
+      "https://iamcredentials.googleapis.com/v1/projects/-/serviceAccounts/r@p:generateAccessToken";
+  const auto lifetime = [this, &file](const base::Json& seconds) {
+    file["service_account_impersonation"] = {{"token_lifetime_seconds", seconds}};
+    server->answers.clear();
+    Grant("federated");
+    server->Answer(200, R"({"accessToken":"robot","expireTime":"2026-01-01T01:00:00Z"})");
+    const std::string got = TokenOf(file);
+    if (got != "robot") return got;
+    const auto asked = base::ParseJson(server->requests.back().body).value_or(base::Json());
+    return base::GetString(asked, "lifetime");
+  };
+  EXPECT_EQ(lifetime(2800), "2800s");
+  EXPECT_EQ(lifetime(600), "600s");
+  EXPECT_EQ(lifetime(43200), "43200s");
+  EXPECT_EQ(lifetime(nullptr), "3600s");
+  for (const base::Json& wrong : {base::Json(599), base::Json(43201), base::Json(-1),
+                                  base::Json("long"), base::Json::object()}) {
+    EXPECT_THAT(lifetime(wrong), HasSubstr("its \"token_lifetime_seconds\" is no number from 600"))
+        << wrong.dump();
+  }
+}
+
+TEST_F(FederatedTest, AWorkforcePoolIsToldWhichProjectPays) {
+  constexpr const char* kPool =
+      "//iam.googleapis.com/locations/global/workforcePools/p/providers/q";
+  base::Json file = OfFile();
+  file["workforce_pool_user_project"] = "payer";
+  EXPECT_THAT(TokenOf(file),
+              HasSubstr("its \"workforce_pool_user_project\" needs the \"audience\""));
+  file["audience"] = kPool;
+  Grant("t");
+  EXPECT_EQ(TokenOf(file), "t");
+  EXPECT_EQ(Form(0).at("options"), R"({"userProject":"payer"})");
+  file["client_id"] = "the-client";
+  file["client_secret"] = "the-secret";
+  Grant("t");
+  EXPECT_EQ(TokenOf(file), "t");
+  EXPECT_FALSE(Form(1).contains("options")) << "the client has a project";
+}
+
 TEST_F(FederatedTest, AFieldOfJson) {
   Write("subject", R"({"access_token":"inside"})");
   Grant("t");
@@ -133,7 +176,9 @@ TEST_F(FederatedTest, WhatIsNotThereIsNamed) {
   EXPECT_THAT(TokenOf(File({{"file", "/nowhere/token"}})), HasSubstr("/nowhere/token"));
   EXPECT_THAT(TokenOf(File({{"environment_id", "aws1"}})),
               HasSubstr("Amazon's cloud, which is not supported yet"));
-  EXPECT_THAT(TokenOf(File({{"certificate", 1}})), HasSubstr("names no file, url or executable"));
+  EXPECT_THAT(TokenOf(File({{"certificate", {{"use_default_certificate_config", true}}}})),
+              HasSubstr("an X.509 certificate, which is not supported yet"));
+  EXPECT_THAT(TokenOf(File({{"other", 1}})), HasSubstr("names no file, url or executable"));
   Write("subject", "  \n");
   EXPECT_THAT(TokenOf(OfFile()), HasSubstr("it is empty"));
 }

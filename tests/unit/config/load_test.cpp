@@ -372,6 +372,26 @@ TEST(Load, AKeyComesBeforeGcloudAndTheMachineIsTheLastResort) {
   }
 }
 
+TEST(Load, TheKeyOfTheJobFileSaysWhoseTheProjectIs) {
+  const ScratchDir dir;
+  const std::string own =
+      dir.Write("own.json", R"({"type": "service_account", "project_id": "of-job-file"})");
+  const std::string other =
+      dir.Write("other.json", R"({"type": "service_account", "project_id": "of-variable"})");
+  const auto load = [&](const std::string& section, std::map<std::string, std::string> env) {
+    env["GOOGLE_APPLICATION_CREDENTIALS"] = other;
+    const std::string job =
+        "tpu: {accelerator: v4-32, zone: us-central2-b}\ncommand: {cmd: hostname}\n";
+    return MustLoad(RequestOf(job + section, env));
+  };
+  const std::string section = "cloud: {credentials_file: " + own + "}\n";
+  EXPECT_EQ(load(section, {}).spec.tpu.project, "of-job-file");
+  EXPECT_EQ(WhereIs(load(section, {}), "tpu.project"), "the key in cloud.credentials_file");
+  EXPECT_EQ(load("", {}).spec.tpu.project, "of-variable");
+  EXPECT_EQ(WhereIs(load("", {}), "tpu.project"), "the key in GOOGLE_APPLICATION_CREDENTIALS");
+  EXPECT_EQ(load(section, {{"GOOGLE_CLOUD_PROJECT", "a"}}).spec.tpu.project, "a");
+}
+
 TEST(Load, CredentialsOfTheEnvironmentAreRecordedForGoogleAlone) {
   const std::map<std::string, std::string> env = {
       {"GOOGLE_APPLICATION_CREDENTIALS", "/keys/a.json"},
