@@ -189,7 +189,7 @@ class Offers {
 
   /// Those that are built in: no Tab asks a cloud.
   void AddZoneNames() {
-    for (const std::string& zone : core::ZonesWithPrice("")) Add(zone);
+    for (const std::string& zone : core::ZonesWithPrice(core::BuiltInPrices(), "")) Add(zone);
   }
   void AddTypes() {
     for (const std::string& type : core::AcceleratorTypes()) Add(type);

@@ -79,7 +79,7 @@ std::string ServesText(const core::JobSpec& spec) {
   return spec.queue->config.empty() ? "submitted tasks" : "the tasks of " + spec.queue->config;
 }
 
-views::Created::Row RowOf(const core::Job& job) {
+views::Created::Row RowOf(const core::Job& job, const core::PriceList& prices) {
   const auto accelerator = core::FindAccelerator(job.spec.tpu.accelerator);
   return {.id = job.id,
           .name = job.name,
@@ -87,7 +87,7 @@ views::Created::Row RowOf(const core::Job& job) {
           .zone = job.spec.tpu.zone,
           .element = core::ElementText(job.spec),
           .hosts = accelerator.ok() ? accelerator->hosts * job.spec.tpu.num_slices : 0,
-          .per_hour = SlicePrice(job.spec),
+          .per_hour = SlicePrice(prices, job.spec),
           .slice = core::SliceFor(job, 1).name,
           .existing = !job.spec.tpu.existing.empty(),
           .when_done = job.spec.when_done,
@@ -143,11 +143,12 @@ Result<std::vector<core::JobId>> CreateAll(App& app, const client::Context& cont
   }
   JM_ASSIGN_OR_RETURN(const auto jobs,
                       context.Await(client::CreateJobs(context, std::move(checked))));
+  const core::PriceList prices = PricesOrNote(app);
   views::Created view{.all = NameAll(context, jobs)};
   std::vector<core::JobId> ids;
   for (const core::Job& job : jobs) {
     ids.push_back(job.id);
-    view.rows.push_back(RowOf(job));
+    view.rows.push_back(RowOf(job, prices));
   }
   if (how.show) app.Show(view);
   app.terminal().Flush();

@@ -10,7 +10,7 @@
 #include "cli/wrapping.hpp"
 #include "jobman/base/strings.hpp"
 #include "jobman/client/background_controller.hpp"
-#include "jobman/core/prices.hpp"
+#include "jobman/config/prices.hpp"
 
 namespace jobman::cli {
 namespace {
@@ -22,13 +22,14 @@ struct Held {
 };
 
 /// Adds a job that is over. A list is for looking at: the prices of so many are looked up.
-void AddHeld(Held& held, const client::Context& context, core::JobId id) {
+void AddHeld(Held& held, const client::Context& context, const core::PriceList& prices,
+             core::JobId id) {
   constexpr std::size_t kMostLooks = 50;
   std::optional<double> price;
   if (held.jobs.size() < kMostLooks) {
     const auto record = context.Await(context.stores.jobs->Get(id));
     if (record.ok() && record->slice && record->slice->ref.existing) return;
-    if (record.ok()) price = core::HourlyPrice(record->spec.tpu);
+    if (record.ok()) price = core::HourlyPrice(prices, record->spec.tpu);
   }
   held.jobs.push_back(std::to_string(id.value));
   held.dollars = held.dollars && price ? std::optional(*held.dollars + *price) : std::nullopt;
@@ -47,8 +48,12 @@ std::string HeldText(const Held& held) {
 /// Slices that cost; empty: none.
 std::string TextOfHeld(const client::Context& context, const std::vector<ports::JobSummary>& jobs) {
   Held held;
+  // Commands that are about prices say what is wrong with a list; here the price is left out.
+  const auto prices = config::LoadPrices();
+  const core::PriceList none;
   for (const ports::JobSummary& job : jobs) {
-    if (HasEnded(job) && job.familiar == "IDLE") AddHeld(held, context, job.id);
+    if (HasEnded(job) && job.familiar == "IDLE")
+      AddHeld(held, context, prices.ok() ? *prices : none, job.id);
   }
   return held.jobs.empty() ? std::string() : HeldText(held);
 }

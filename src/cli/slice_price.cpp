@@ -3,13 +3,20 @@
 #include <fmt/format.h>
 
 #include "jobman/client/local_cloud.hpp"
-#include "jobman/core/prices.hpp"
+#include "jobman/config/prices.hpp"
 
 namespace jobman::cli {
 
-std::optional<double> SlicePrice(const core::JobSpec& spec) {
+std::optional<double> SlicePrice(const core::PriceList& prices, const core::JobSpec& spec) {
   if (!spec.tpu.existing.empty() || spec.cloud.endpoint == client::kLocal) return std::nullopt;
-  return core::HourlyPrice(spec.tpu);
+  return core::HourlyPrice(prices, spec.tpu);
+}
+
+core::PriceList PricesOrNote(App& app) {
+  auto prices = config::LoadPrices();
+  if (prices.ok()) return *std::move(prices);
+  app.Say("note: no price is shown: " + prices.error().ToString());
+  return {};
 }
 
 std::string PriceSuffix(const std::optional<double>& per_hour) {

@@ -6,7 +6,6 @@
 #include <set>
 
 #include "jobman/client/local_cloud.hpp"
-#include "jobman/core/prices.hpp"
 
 namespace jobman::client {
 namespace {
@@ -84,7 +83,8 @@ std::vector<HeldTime> TimesAtMost(const core::Job& job, const Journal& journal,
   return times;
 }
 
-HeldCost CostOf(const core::Job& job, const Attempts& attempts, const HeldTime& held) {
+HeldCost CostOf(const core::Job& job, const Attempts& attempts, const HeldTime& held,
+                const core::PriceList& prices) {
   HeldCost cost{.job = job.id,
                 .name = job.name,
                 .user = job.user,
@@ -95,7 +95,8 @@ HeldCost CostOf(const core::Job& job, const Attempts& attempts, const HeldTime& 
     return one.attempt == held.attempt && !one.zone.empty();
   });
   if (record != attempts.end()) cost.tpu.zone = record->zone;
-  cost.per_hour = core::HourlyPrice(cost.tpu);
+  cost.per_hour = core::HourlyPrice(prices, cost.tpu);
+  cost.on_demand = core::OnDemandPrice(prices, cost.tpu);
   return cost;
 }
 
@@ -128,14 +129,19 @@ std::optional<double> HeldCost::Dollars() const {
   return per_hour ? std::optional(*per_hour * Hours()) : std::nullopt;
 }
 
+std::optional<double> HeldCost::DollarsOnDemand() const {
+  return on_demand ? std::optional(*on_demand * Hours()) : std::nullopt;
+}
+
 base::Task<base::Result<std::vector<HeldCost>>> CostsOfJob(ports::JobStore* jobs, core::JobId id,
-                                                           base::TimePoint now) {
+                                                           base::TimePoint now,
+                                                           const core::PriceList* prices) {
   JM_CO_ASSIGN_OR_RETURN(const core::Job job, co_await jobs->Get(id));
   JM_CO_ASSIGN_OR_RETURN(const Journal journal, co_await jobs->Events(id, 0));
   JM_CO_ASSIGN_OR_RETURN(const Attempts attempts, co_await jobs->Attempts(id));
   std::vector<HeldCost> costs;
   for (const HeldTime& held : HeldTimes(job, journal, attempts, now))
-    costs.push_back(CostOf(job, attempts, held));
+    costs.push_back(CostOf(job, attempts, held, *prices));
   co_return costs;
 }
 

@@ -49,7 +49,8 @@ base::Status MustContain(const Offered& offered, const std::string& wanted,
 std::string ZonesHint(const std::string& accelerator) {
   constexpr std::size_t kMost = 8;
   const std::string generation = core::GenerationOf(accelerator);
-  Words zones = generation.empty() ? Words() : core::ZonesWithPrice(generation);
+  Words zones =
+      generation.empty() ? Words() : core::ZonesWithPrice(core::BuiltInPrices(), generation);
   if (zones.empty()) return {};
   if (zones.size() > kMost) {
     zones.resize(kMost);
@@ -89,7 +90,7 @@ base::Status CheckType(const Offered& types, const config::Loaded& loaded) {
 /// A zone that there is not, at its place in the job file.
 base::Error UnknownZone(const config::Loaded& loaded, const base::Error& error) {
   const core::TpuSpec& tpu = loaded.spec.tpu;
-  const auto near = base::Nearest(tpu.zone, core::ZonesWithPrice(""));
+  const auto near = base::Nearest(tpu.zone, core::ZonesWithPrice(core::BuiltInPrices(), ""));
   std::string hint = near ? "did you mean " + *near + "?" : ZonesHint(tpu.accelerator);
   if (hint.empty()) hint = error.hint;
   return WrongKey(PlaceOf(loaded, "tpu.zone"), "the cloud does not know zone " + tpu.zone,

@@ -75,7 +75,8 @@ ZoneOffers BuiltInOffers(std::string zone) {
   std::set<std::string> runtimes;
   for (std::string& type : core::AcceleratorTypes()) {
     const std::string generation = core::GenerationOf(type);
-    if (core::ChipPrices(generation, offers.zone) == core::HourPrices{}) continue;
+    if (core::ChipPrices(core::BuiltInPrices(), generation, offers.zone) == core::HourPrices{})
+      continue;
     offers.types.push_back(std::move(type));
     runtimes.insert(core::DefaultRuntime(generation));
   }

@@ -21,6 +21,7 @@
 #include "jobman/base/shell.hpp"
 #include "jobman/base/trusted.hpp"
 #include "jobman/config/convert.hpp"
+#include "jobman/config/prices.hpp"
 #include "jobman/core/buckets.hpp"
 #include "jobman/core/spec_json.hpp"
 
@@ -244,9 +245,7 @@ Defaults SystemDefaults(const base::Path& state_dir) {
   std::error_code problem;
   defaults.working_dir = std::filesystem::current_path(problem);
   const auto named = base::GetEnv("JOBMAN_CONFIG");
-  const auto xdg = base::GetEnv("XDG_CONFIG_HOME");
-  const base::Path folder = xdg ? base::Path(*xdg) : defaults.home / ".config";
-  defaults.user_file = named ? base::Path(*named) : folder / "jobman" / "config.yaml";
+  defaults.user_file = named ? base::Path(*named) : UserFolder() / "config.yaml";
   defaults.user_file_named = named.has_value();
   return defaults;
 }

@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "jobman/base/task.hpp"
+#include "jobman/core/prices.hpp"
 #include "jobman/ports/job_store.hpp"
 
 namespace jobman::client {
@@ -33,16 +34,20 @@ struct HeldCost {
   std::string user = {};
   core::TpuSpec tpu = {};  ///< as it is now; its zone is the attempt's
   HeldTime held = {};
-  std::optional<double> per_hour = {};  ///< USD at list price; nothing: not known
-  bool simulated = false;               ///< of the cloud `local`: nobody pays for it
+  std::optional<double> per_hour = {};   ///< USD at list price; nothing: not known
+  std::optional<double> on_demand = {};  ///< what an hour of the same would cost on demand
+  bool simulated = false;                ///< of the cloud `local`: nobody pays for it
 
   double Hours() const;
   /// USD; nothing if the price is not known.
   std::optional<double> Dollars() const;
+  std::optional<double> DollarsOnDemand() const;
 };
 
+/// `prices` must outlive the coroutine.
 base::Task<base::Result<std::vector<HeldCost>>> CostsOfJob(ports::JobStore* jobs, core::JobId id,
-                                                           base::TimePoint now);
+                                                           base::TimePoint now,
+                                                           const core::PriceList* prices);
 
 /// What of the times is not before `since`.
 std::vector<HeldCost> CostsSince(std::vector<HeldCost> costs, base::TimePoint since);

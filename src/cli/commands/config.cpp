@@ -38,7 +38,8 @@ Result<config::LoadResult> Load(const App& app, const std::string& file,
 /// All jobs that the file makes, up to the first with a problem, which is the file's then. What the
 /// first job is warned of, the others are too.
 Result<views::CheckedFiles::File> CheckFile(const App& app, const std::string& name,
-                                            const JobFileOptions& changes) {
+                                            const JobFileOptions& changes,
+                                            const core::PriceList& prices) {
   JM_ASSIGN_OR_RETURN(config::LoadRequest request, RequestFor(app, name, changes));
   request.may_lack_project = true;
   views::CheckedFiles::File file{.name = name};
@@ -48,7 +49,7 @@ Result<views::CheckedFiles::File> CheckFile(const App& app, const std::string& n
       return views::CheckedFiles::File{.name = name, .problems = std::move(result.problems)};
     elements = result.elements;
     request.text = result.loaded->source;  // a pipe can be read once
-    const auto price = SlicePrice(result.loaded->spec);
+    const auto price = SlicePrice(prices, result.loaded->spec);
     if (request.element == 0) file.per_hour = 0;
     file.per_hour = file.per_hour && price ? std::optional(*file.per_hour + *price) : std::nullopt;
     file.jobs.push_back(result.loaded->spec.name);
@@ -61,8 +62,9 @@ Result<int> RunCheck(App& app, const CheckOptions& options, const JobFileOptions
   views::CheckedFiles view;
   JM_ASSIGN_OR_RETURN(const auto files,
                       FilesOf({.files = options.files, .command = "config check"}, changes.from));
+  const core::PriceList prices = PricesOrNote(app);
   for (const std::string& file : files) {
-    JM_ASSIGN_OR_RETURN(auto checked, CheckFile(app, file, changes));
+    JM_ASSIGN_OR_RETURN(auto checked, CheckFile(app, file, changes, prices));
     view.files.push_back(std::move(checked));
   }
   app.Show(view);

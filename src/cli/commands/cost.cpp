@@ -12,7 +12,7 @@
 #include "cli/since.hpp"
 #include "cli/views/costs.hpp"
 #include "jobman/client/job_costs.hpp"
-#include "jobman/ports/records.hpp"
+#include "jobman/config/prices.hpp"
 
 namespace jobman::cli {
 namespace {
@@ -56,11 +56,13 @@ bool CanLeaveOut(const base::Error& error) {
 
 Result<Costs> CountCosts(App& app, const client::Context& context, const CostOptions& options) {
   Costs view{.by = ReadBy(options.by)};
+  JM_ASSIGN_OR_RETURN(const core::PriceList prices, config::LoadPrices());
+  view.price_lists = prices.sources;
   JM_ASSIGN_OR_RETURN(view.since, ReadSince(options.since, app.Now()));
   JM_ASSIGN_OR_RETURN(const auto ids, JobsToCount(context, options.choice));
   const bool all = !ChoosesJobs(options.choice);
   for (const core::JobId id : ids) {
-    auto costs = context.Await(client::CostsOfJob(context.stores.jobs, id, app.Now()));
+    auto costs = context.Await(client::CostsOfJob(context.stores.jobs, id, app.Now(), &prices));
     if (!costs.ok() && all && CanLeaveOut(costs.error())) {
       app.Say("job " + core::FormatJobId(id) + " is left out: " + costs.error().ToString());
       continue;

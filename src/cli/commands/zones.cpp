@@ -11,6 +11,7 @@
 #include "cli/views/zones.hpp"
 #include "jobman/client/zone_offers.hpp"
 #include "jobman/config/places.hpp"
+#include "jobman/config/prices.hpp"
 #include "jobman/core/accelerators.hpp"
 
 namespace jobman::cli {
@@ -30,17 +31,18 @@ struct ZonesOptions {
 
 /// The generation that is looked for: of "v4-8192" and of "v4" it is v4. Empty: none, or one that
 /// this program does not know.
-Result<std::string> WantedGeneration(const std::string& type) {
-  if (type.empty() || !core::ZonesWithPrice(type).empty()) return type;
+Result<std::string> WantedGeneration(const core::PriceList& prices, const std::string& type) {
+  if (type.empty() || !core::ZonesWithPrice(prices, type).empty()) return type;
   std::string generation = core::GenerationOf(type);
   const auto known = core::FindAccelerator(type);
   if (generation.empty() && !known.ok() && !core::MayBeType(type)) return known.error();
   return generation;
 }
 
-Result<std::vector<std::string>> ZonesToAsk(const ZonesOptions& options) {
-  JM_ASSIGN_OR_RETURN(const std::string generation, WantedGeneration(options.type));
-  if (options.zones.empty()) return core::ZonesWithPrice(generation);
+Result<std::vector<std::string>> ZonesToAsk(const core::PriceList& prices,
+                                            const ZonesOptions& options) {
+  JM_ASSIGN_OR_RETURN(const std::string generation, WantedGeneration(prices, options.type));
+  if (options.zones.empty()) return core::ZonesWithPrice(prices, generation);
   std::vector<std::string> zones;
   for (const std::string& zone : options.zones) {
     JM_TRY(config::CheckZone(zone));
@@ -108,10 +110,12 @@ int CodeOfZones(const views::Zones& view, const ZonesOptions& options) {
 
 Result<int> RunZones(App& app, const ZonesOptions& options) {
   JM_TRY(CheckCsv(app, options.csv));
-  JM_ASSIGN_OR_RETURN(const auto zones, ZonesToAsk(options));
+  JM_ASSIGN_OR_RETURN(core::PriceList prices, config::LoadPrices());
+  JM_ASSIGN_OR_RETURN(const auto zones, ZonesToAsk(prices, options));
   const bool one = options.zones.size() == 1 && options.type.empty();
   views::Zones view{
       .type = options.type, .details = one || options.output == "wide", .now = app.Now()};
+  view.prices = std::move(prices);
   JM_TRY(AskOrKnow(app, options, zones, view));
   JM_TRY(KeepFitting(view));
   ShowOrCsv(app, view, options.csv);

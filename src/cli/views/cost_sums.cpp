@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <chrono>
 #include <ratio>
 
@@ -35,6 +36,16 @@ void CostSum::Add(const HeldCost& cost) {
   const auto price = cost.Dollars();
   complete = complete && price.has_value();
   if (price) dollars = dollars.value_or(0) + *price;
+  const auto other = cost.DollarsOnDemand();
+  on_demand_complete = on_demand_complete && other.has_value();
+  if (other) on_demand = on_demand.value_or(0) + *other;
+  if (!price || !other) return;
+  compared += *other;
+  saved += *other - *price;
+}
+
+std::optional<double> CostSum::Saved() const {
+  return dollars && on_demand && compared > 0 ? std::optional(saved) : std::nullopt;
 }
 
 double CostSum::Hours() const {
@@ -77,6 +88,12 @@ std::map<std::string, std::set<core::JobId>> Unpriced(const Costs& view) {
         .insert(cost.job);
   }
   return jobs;
+}
+
+bool DiffersFromOnDemand(const Costs& view) {
+  return std::any_of(view.parts.begin(), view.parts.end(), [](const HeldCost& cost) {
+    return cost.on_demand && cost.per_hour != cost.on_demand;
+  });
 }
 
 }  // namespace jobman::cli::views

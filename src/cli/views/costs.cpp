@@ -2,7 +2,11 @@
 
 #include <fmt/format.h>
 
+#include <optional>
 #include <set>
+#include <string>
+#include <utility>
+#include <vector>
 
 #include "cli/views/cost_sums.hpp"
 #include "cli/views/words.hpp"
@@ -19,9 +23,30 @@ std::string GroupHead(Costs::By by) {
   return by == Costs::By::kUser ? "USER" : "ZONE";
 }
 
-std::string Money(const CostSum& sum) {
-  if (!sum.dollars) return "-";
-  return fmt::format("{:.2f}{}", *sum.dollars, sum.complete ? "" : "+");
+std::string Money(const std::optional<double>& dollars, bool complete) {
+  if (!dollars) return "-";
+  return fmt::format("{:.2f}{}", *dollars, complete ? "" : "+");
+}
+
+/// "71%": of what the times with both prices would cost on demand.
+std::string SavedText(const CostSum& sum) {
+  const auto saved = sum.Saved();
+  return saved ? fmt::format("{:.0f}%", *saved / sum.compared * 100) : "-";
+}
+
+void AddMoneyColumns(std::vector<ui::Column>& columns, bool compares) {
+  columns.push_back({.header = "HELD", .right = true});
+  columns.push_back({.header = "USD", .right = true});
+  if (!compares) return;
+  columns.push_back({.header = "ON DEMAND", .right = true});
+  columns.push_back({.header = "SAVED", .right = true});
+}
+
+void AddMoney(std::vector<ui::Cell>& row, const CostSum& sum) {
+  row.emplace_back(base::FormatDuration(sum.held));
+  row.emplace_back(Money(sum.dollars, sum.complete));
+  row.emplace_back(Money(sum.on_demand, sum.on_demand_complete));
+  row.emplace_back(SavedText(sum));
 }
 
 std::string JobNumbers(const std::set<core::JobId>& jobs) {
@@ -31,32 +56,35 @@ std::string JobNumbers(const std::set<core::JobId>& jobs) {
 }
 
 std::string TableOfJobs(const Costs& view, const ui::Style& style) {
-  ui::Table table({{.header = "JOB"},
-                   {.header = "NAME", .flexible = 1},
-                   {.header = "ACCELERATOR", .flexible = 2},
-                   {.header = "PRICING", .drop = 1},
-                   {.header = "ZONE", .flexible = 3},
-                   {.header = "HELD", .right = true},
-                   {.header = "USD", .right = true}});
+  std::vector<ui::Column> columns = {{.header = "JOB"},
+                                     {.header = "NAME", .flexible = 1},
+                                     {.header = "ACCELERATOR", .flexible = 2},
+                                     {.header = "PRICING", .drop = 1},
+                                     {.header = "ZONE", .flexible = 3}};
+  AddMoneyColumns(columns, DiffersFromOnDemand(view));
+  ui::Table table(std::move(columns));
   for (const auto& [key, sum] : SumsOf(view)) {
     const core::TpuSpec& tpu = sum.last.tpu;
-    table.AddRow({key, sum.last.name, core::AcceleratorText(tpu),
-                  std::string(core::PricingName(tpu.pricing)), tpu.zone,
-                  base::FormatDuration(sum.held), Money(sum)});
+    std::vector<ui::Cell> row = {key, sum.last.name, core::AcceleratorText(tpu),
+                                 std::string(core::PricingName(tpu.pricing)), tpu.zone};
+    AddMoney(row, sum);
+    table.AddRow(std::move(row));
   }
-  const CostSum total = TotalOf(view);
-  table.AddRow({"total", "", "", "", "", base::FormatDuration(total.held), Money(total)});
+  std::vector<ui::Cell> total = {"total", "", "", "", ""};
+  AddMoney(total, TotalOf(view));
+  table.AddRow(std::move(total));
   return table.Render(style);
 }
 
 std::string TableOfGroups(const Costs& view, const ui::Style& style) {
-  ui::Table table({{.header = GroupHead(view.by), .flexible = 1},
-                   {.header = "JOBS", .right = true},
-                   {.header = "HELD", .right = true},
-                   {.header = "USD", .right = true}});
+  std::vector<ui::Column> columns = {{.header = GroupHead(view.by), .flexible = 1},
+                                     {.header = "JOBS", .right = true}};
+  AddMoneyColumns(columns, DiffersFromOnDemand(view));
+  ui::Table table(std::move(columns));
   const auto add = [&table](const std::string& key, const CostSum& sum) {
-    table.AddRow(
-        {key, std::to_string(sum.jobs.size()), base::FormatDuration(sum.held), Money(sum)});
+    std::vector<ui::Cell> row = {key, std::to_string(sum.jobs.size())};
+    AddMoney(row, sum);
+    table.AddRow(std::move(row));
   };
   for (const auto& [key, sum] : SumsOf(view)) add(OrDash(key), sum);
   add("total", TotalOf(view));
@@ -69,8 +97,10 @@ std::string CostNotes(const Costs& view) {
     text += fmt::format(
         "USD at list price ({}), from a job's first stage on its slice until that "
         "is given back\n",
-        core::kPriceList);
+        core::SourcesText(view.price_lists));
   }
+  if (DiffersFromOnDemand(view))
+    text += "ON DEMAND: what the same hours would cost then; SAVED: how much less it was\n";
   for (const auto& [what, jobs] : Unpriced(view))
     text += fmt::format("no list price is known of {}: {}\n", what, JobNumbers(jobs));
   std::set<core::JobId> at_most;

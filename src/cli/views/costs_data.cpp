@@ -17,6 +17,8 @@ base::OrderedJson NumberOrNull(const std::optional<double>& number) {
 base::OrderedJson SumJson(const CostSum& sum) {
   return {{"hours", sum.Hours()},
           {"usd", NumberOrNull(sum.dollars)},
+          {"usd_on_demand", NumberOrNull(sum.on_demand)},
+          {"usd_saved", NumberOrNull(sum.Saved())},
           {"complete", sum.complete},
           {"upper_bound", sum.at_most}};
 }
@@ -47,17 +49,21 @@ base::OrderedJson GroupJson(const std::string& key, const CostSum& sum, Costs::B
 }
 
 std::vector<std::string> SumFields(const CostSum& sum) {
-  return {fmt::format("{:.4f}", sum.Hours()),
-          sum.dollars ? fmt::format("{:.4f}", *sum.dollars) : std::string(),
-          sum.complete ? "true" : "false", sum.at_most ? "true" : "false"};
+  const auto number = [](const std::optional<double>& dollars) {
+    return dollars ? fmt::format("{:.4f}", *dollars) : std::string();
+  };
+  return {
+      fmt::format("{:.4f}", sum.Hours()), number(sum.dollars),   sum.complete ? "true" : "false",
+      sum.at_most ? "true" : "false",     number(sum.on_demand), number(sum.Saved())};
 }
 
 std::vector<std::string> CsvHead(Costs::By by) {
-  if (by == Costs::By::kJob) {
-    return {"job",  "name",  "user", "accelerator", "slices",     "pricing",
-            "zone", "hours", "usd",  "complete",    "upper_bound"};
-  }
-  return {std::string(WordOfBy(by)), "jobs", "hours", "usd", "complete", "upper_bound"};
+  std::vector<std::string> head = {std::string(WordOfBy(by)), "jobs"};
+  if (by == Costs::By::kJob)
+    head = {"job", "name", "user", "accelerator", "slices", "pricing", "zone"};
+  for (const char* sum : {"hours", "usd", "complete", "upper_bound", "usd_on_demand", "usd_saved"})
+    head.emplace_back(sum);
+  return head;
 }
 
 std::vector<std::string> CsvFields(const std::string& key, const CostSum& sum, Costs::By by) {
@@ -86,7 +92,7 @@ base::OrderedJson ToJson(const Costs& view) {
     unpriced.push_back({{"what", what}, {"jobs", JobsJson(jobs)}});
   return {{"by", WordOfBy(view.by)},
           {"since", TimeJson(view.since)},
-          {"price_list", core::kPriceList},
+          {"price_lists", PriceListsJson(view.price_lists)},
           {"rows", std::move(rows)},
           {"total", SumJson(TotalOf(view))},
           {"unpriced", std::move(unpriced)},

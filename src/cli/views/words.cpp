@@ -53,6 +53,13 @@ base::OrderedJson TimeJson(const std::optional<core::TimePoint>& time) {
   return time ? base::OrderedJson(base::FormatRfc3339(*time)) : base::OrderedJson();
 }
 
+base::OrderedJson PriceListsJson(const std::vector<core::PriceSource>& sources) {
+  base::OrderedJson lists = base::OrderedJson::array();
+  for (const core::PriceSource& source : sources)
+    lists.push_back({{"name", source.name}, {"date", source.date}});
+  return lists;
+}
+
 std::string FirstLine(std::string_view text) {
   const std::vector<std::string> lines = base::Split(base::Trim(text), '\n');
   if (lines.empty()) return {};

@@ -3,9 +3,11 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "jobman/base/json.hpp"
 #include "jobman/core/job.hpp"
+#include "jobman/core/prices.hpp"
 #include "jobman/ui/text.hpp"
 
 namespace jobman::cli::views {
@@ -28,6 +30,8 @@ std::string StateLine(const std::string& head, std::string_view state, ui::Tone 
 std::string OrDash(std::string text);
 /// RFC 3339, or null.
 base::OrderedJson TimeJson(const std::optional<core::TimePoint>& time);
+/// [{"name": "skypilot-catalog 006059e", "date": "2026-11-26"}]
+base::OrderedJson PriceListsJson(const std::vector<core::PriceSource>& sources);
 /// "first line ..." of a script, without the comments at its head.
 std::string FirstLine(std::string_view text);
 

@@ -15,8 +15,9 @@ namespace {
 
 using client::ZoneOffers;
 
-bool IsGeneration(const std::string& type) {
-  return !core::FindAccelerator(type).ok() && !core::ZonesWithPrice(type).empty();
+bool IsGeneration(const Zones& view) {
+  return !core::FindAccelerator(view.type).ok() &&
+         !core::ZonesWithPrice(view.prices, view.type).empty();
 }
 
 /// Of a chip, list prices have up to five digits.
@@ -63,7 +64,7 @@ std::string TableOfPrices(const Zones& view, const ui::Style& style) {
   if (refused) columns.push_back({.header = "WHY", .wraps = true});
   ui::Table table(std::move(columns));
   for (const ZoneOffers& row : view.rows) {
-    const core::HourPrices prices = PricesOf(view.type, row.zone);
+    const core::HourPrices prices = PricesOf(view.prices, view.type, row.zone);
     table.AddRow({row.zone, Dollars(view.type, prices.on_demand), Dollars(view.type, prices.spot),
                   RuntimeCount(row), AgeOfOffers(row, view.now),
                   ui::Cell(WhyRefused(row), ui::Tone::kBad)});
@@ -75,7 +76,7 @@ std::string TableOfPrices(const Zones& view, const ui::Style& style) {
 std::string PriceText(const Zones& view, const ZoneOffers& row) {
   std::vector<std::string> parts;
   for (const std::string& type : PricedIn(view, row)) {
-    const core::HourPrices prices = PricesOf(type, row.zone);
+    const core::HourPrices prices = PricesOf(view.prices, type, row.zone);
     parts.push_back(fmt::format("{} {}, spot {}", type, Dollars(type, prices.on_demand),
                                 Dollars(type, prices.spot)));
   }
@@ -105,10 +106,10 @@ std::string Paragraphs(const Zones& view, const ui::Style& style) {
 /// What an hour's price is of.
 std::string PriceNote(const Zones& view) {
   if (view.type.empty() && !view.details) return {};
-  const bool of_slice = !view.type.empty() && !IsGeneration(view.type);
+  const bool of_slice = !view.type.empty() && !IsGeneration(view);
   return fmt::format("{}: USD per {}hour at list price ({})\n",
                      view.details ? "prices" : "ON DEMAND, SPOT", of_slice ? "" : "chip and ",
-                     core::kPriceList);
+                     core::SourcesText(view.prices.sources));
 }
 
 std::string SourceNote(const Zones& view) {

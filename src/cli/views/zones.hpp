@@ -19,6 +19,7 @@ struct Zones {
   std::string not_asked = {};  ///< why these are the built-in lists; empty: the cloud's
   bool details = false;        ///< every type and version by its name
   core::TimePoint now = {};
+  core::PriceList prices = core::BuiltInPrices();
 };
 
 /// "v4-8..v4-4096 (12), v5p-8": by generation and size.
@@ -26,7 +27,8 @@ std::string TypeRanges(const std::vector<std::string>& types);
 
 /// List prices of an hour in the zone: of a type ("v4-8") for the slice, of a generation ("v4") for
 /// one chip.
-core::HourPrices PricesOf(const std::string& type, const std::string& zone);
+core::HourPrices PricesOf(const core::PriceList& prices, const std::string& type,
+                          const std::string& zone);
 
 /// What prices are shown of for the zone: the type that was looked for, else the generations that
 /// it offers.

@@ -24,7 +24,7 @@ base::OrderedJson PricesJson(const core::HourPrices& prices) {
 base::OrderedJson RowJson(const Zones& view, const client::ZoneOffers& row) {
   base::OrderedJson prices = base::OrderedJson::object();
   for (const std::string& type : PricedIn(view, row)) {
-    prices[type] = PricesJson(PricesOf(type, row.zone));
+    prices[type] = PricesJson(PricesOf(view.prices, type, row.zone));
   }
   return {{"zone", row.zone},
           {"types", row.types},
@@ -60,13 +60,14 @@ std::string TypeRanges(const std::vector<std::string>& types) {
   return base::Join(parts, ", ");
 }
 
-core::HourPrices PricesOf(const std::string& type, const std::string& zone) {
+core::HourPrices PricesOf(const core::PriceList& prices, const std::string& type,
+                          const std::string& zone) {
   const auto accelerator = core::FindAccelerator(type);
-  if (!accelerator.ok()) return core::ChipPrices(type, zone);
-  core::HourPrices prices = core::ChipPrices(accelerator->generation, zone);
-  if (prices.on_demand) *prices.on_demand *= accelerator->chips;
-  if (prices.spot) *prices.spot *= accelerator->chips;
-  return prices;
+  if (!accelerator.ok()) return core::ChipPrices(prices, type, zone);
+  core::HourPrices of_slice = core::ChipPrices(prices, accelerator->generation, zone);
+  if (of_slice.on_demand) *of_slice.on_demand *= accelerator->chips;
+  if (of_slice.spot) *of_slice.spot *= accelerator->chips;
+  return of_slice;
 }
 
 std::vector<std::string> PricedIn(const Zones& view, const client::ZoneOffers& row) {
@@ -87,7 +88,7 @@ base::OrderedJson ToJson(const Zones& view) {
           {"source", view.not_asked.empty() ? "cloud" : "built-in"},
           {"not_asked", or_null(view.not_asked)},
           {"type", or_null(view.type)},
-          {"price_list", core::kPriceList},
+          {"price_lists", PriceListsJson(view.prices.sources)},
           {"zones", std::move(zones)}};
 }
 
@@ -97,7 +98,7 @@ std::string RenderCsv(const Zones& view) {
     const std::string at = row.asked_at ? base::FormatRfc3339(*row.asked_at) : std::string();
     if (row.refused) text += ui::CsvLine({row.zone, "", "", "", at, row.refused->message});
     for (const std::string& type : row.types) {
-      const core::HourPrices prices = PricesOf(type, row.zone);
+      const core::HourPrices prices = PricesOf(view.prices, type, row.zone);
       text += ui::CsvLine(
           {row.zone, type, CsvNumber(prices.on_demand), CsvNumber(prices.spot), at, ""});
     }

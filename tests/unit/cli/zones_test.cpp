@@ -62,7 +62,7 @@ TEST(ZonesView, OfATypeThePricesAreThoseOfTheSlice) {
   EXPECT_EQ(RenderText(view, {}),
             "ZONE           ON DEMAND   SPOT  RUNTIMES  AGE\n"
             "us-central2-b      51.52  14.74         2   0s\n"
-            "ON DEMAND, SPOT: USD per hour at list price (skypilot-catalog 006059e)\n");
+            "ON DEMAND, SPOT: USD per hour at list price (skypilot-catalog 006059e, read 2026-11-26)\n");
   view.type = "v4";
   EXPECT_THAT(RenderText(view, {}), HasSubstr("us-central2-b     3.2200  0.9215  "));
   EXPECT_THAT(RenderText(view, {}), HasSubstr("SPOT: USD per chip and hour at"));
@@ -82,13 +82,14 @@ TEST(ZonesView, DetailsNameEverything) {
             "  runtimes   tpu-ubuntu2204-base, v2-alpha-tpuv5\n"
             "  prices     v4 3.2200, spot 0.9215\n"
             "  asked      1h ago\n"
-            "prices: USD per chip and hour at list price (skypilot-catalog 006059e)\n");
+            "prices: USD per chip and hour at list price (skypilot-catalog 006059e, read 2026-11-26)\n");
 }
 
 TEST(ZonesView, JsonHasPricesAsNumbersAndNull) {
   Zones view{.rows = {Offered({"v4-8"}), Refused("eu-a", "not allowed")}, .type = "v4-8"};
   const auto json = ToJson(view);
   EXPECT_EQ(json["source"], "cloud");
+  EXPECT_EQ(json["price_lists"][0]["date"], "2026-11-26");
   EXPECT_EQ(json["zones"][0]["types"][0], "v4-8");
   EXPECT_NEAR(json["zones"][0]["prices"]["v4-8"]["on_demand"].get<double>(), 12.88, 0.001);
   EXPECT_TRUE(json["zones"][0]["error"].is_null());
