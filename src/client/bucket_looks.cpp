@@ -50,6 +50,25 @@ struct Looks {
   base::Waiters done = {};
 };
 
+/// A fault that may be over in a moment. No answer in time is not: the time is the user's.
+bool MayPass(const FoundLocation& found) {
+  if (found.ok()) return false;
+  return found.error().code == base::Code::kUnavailable ||
+         found.error().code == base::Code::kInternal;
+}
+
+/// Three tries: without an answer nothing can be created.
+base::Task<FoundLocation> AskForLocation(std::shared_ptr<Looks> looks, std::string bucket) {
+  constexpr int kTries = 3;
+  constexpr base::Duration kPause{250};
+  FoundLocation found = co_await looks->api->Location(bucket);
+  for (int attempt = 1; attempt < kTries && MayPass(found); ++attempt) {
+    co_await base::Sleep(kPause * attempt);
+    found = co_await looks->api->Location(bucket);
+  }
+  co_return found;
+}
+
 /// Fetched, unless the cache has one that will do: a wrong one may have been replaced.
 base::Task<FoundLocation> LookAtBucket(std::shared_ptr<Looks> looks, std::string bucket) {
   const Context& context = looks->context;
@@ -61,7 +80,7 @@ base::Task<FoundLocation> LookAtBucket(std::shared_ptr<Looks> looks, std::string
     if (here || looks->question.any_kept) co_return location;
   }
   const auto pass = co_await looks->gate.Enter();
-  JM_CO_ASSIGN_OR_RETURN(core::BucketLocation location, co_await looks->api->Location(bucket));
+  JM_CO_ASSIGN_OR_RETURN(core::BucketLocation location, co_await AskForLocation(looks, bucket));
   ports::CachedFact fact{.value = TextOf(location), .at = context.Now()};
   // If it cannot be kept, the next command asks again.
   [[maybe_unused]] const auto put = co_await context.stores.cache->PutInCache(key, std::move(fact));

@@ -18,8 +18,9 @@ struct BucketQuestion {
   base::Duration limit = kBucketsAnswer;  ///< for all of them
 };
 
-/// Asks where the buckets are, several at a time; in their order. What is found is cached for a
-/// day. Each bucket fails by itself, with kDeadlineExceeded if it was not seen within the limit.
+/// Asks where the buckets are, several at a time; in their order. A fault of the service is asked
+/// about again, twice. What is found is cached for a day. Each bucket fails by itself, with
+/// kDeadlineExceeded if it was not seen within the limit.
 base::Task<std::vector<base::Result<core::BucketLocation>>> LookAtBuckets(
     Context context, std::shared_ptr<ports::BucketApi> api, BucketQuestion question);
 

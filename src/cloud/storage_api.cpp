@@ -8,7 +8,7 @@
 namespace jobman::cloud {
 namespace {
 
-/// A create waits for the answer, which it can do without.
+/// A create waits for the answer.
 constexpr base::Duration kLookLimit = std::chrono::seconds{15};
 
 base::Error Strange(const std::string& why) {

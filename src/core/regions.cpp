@@ -56,6 +56,11 @@ const Rate* RateOf(std::string_view location) {
   return rate == kRates.end() ? nullptr : rate;
 }
 
+double PriceBetween(const Rate& from, const Rate& to) {
+  const bool near = from.continent == to.continent && from.continent != Continent::kOther;
+  return near ? kWithinAmericaOrEurope : std::max(from.far, to.far);
+}
+
 }  // namespace
 
 std::string RegionOf(std::string_view zone) {
@@ -77,9 +82,18 @@ std::optional<double> PriceOfReading(const BucketLocation& bucket, std::string_v
   const Rate* const from = RateOf(regions.empty() ? bucket.name : regions.front());
   const Rate* const to = RateOf(region);
   if (from == nullptr || to == nullptr) return std::nullopt;
-  const bool near = from->continent == to->continent && from->continent != Continent::kOther;
-  if (near) return kWithinAmericaOrEurope;
-  return std::max(from->far, to->far);
+  return PriceBetween(*from, *to);
+}
+
+std::optional<PriceRange> PricesOfReadingElsewhere(std::string_view region) {
+  const Rate* const here = RateOf(region);
+  if (here == nullptr) return std::nullopt;
+  PriceRange range{.least = PriceBetween(*here, *here), .most = 0};
+  for (const Rate& from : kRates) {
+    range.least = std::min(range.least, PriceBetween(from, *here));
+    range.most = std::max(range.most, PriceBetween(from, *here));
+  }
+  return range;
 }
 
 }  // namespace jobman::core

@@ -236,6 +236,19 @@ TEST_F(BadInput, BucketsOutsideOfTheRegion) {
   EXPECT_THAT(ran.err, HasSubstr("note: the bucket far (setup[0].run) is in europe-west4"));
   EXPECT_THAT(ran.err, Not(HasSubstr("near")));
 }
+TEST_F(BadInput, BucketsThatNobodyCanSee) {
+  setenv("JOBMAN_STORAGE_ENDPOINT", "http://127.0.0.1:1", 1);  // nobody listens
+  const std::string job = Good("setup: [{run: 'ls gs://data'}]\n");
+  Refused(job, 75,
+          {"whether the bucket data (setup[0].run) is in us-central2 could not be checked",
+           "reading 1 TB in us-central2 from another region costs about $20 to $140",
+           "set allow_cross_region: true"});
+  const base::Path file = place_.path() / "job.yaml";
+  ASSERT_TRUE(base::WriteFileAtomic(file, job).ok());
+  const Ran ran = place_.Jobman({"create", file.string(), "--no-preflight"});
+  unsetenv("JOBMAN_STORAGE_ENDPOINT");
+  EXPECT_EQ(ran.code, 0) << ran.All();
+}
 TEST_F(BadInput, AFeatureThatIsNotSupportedYetIsNamed) {
   Refused(Good("health: {every: 1m}\n"), 2, {"health", "not supported yet"});
 }

@@ -28,4 +28,13 @@ std::vector<std::string> RegionsOf(const BucketLocation& bucket);
 /// 0 in a region that has the data, nothing where it is not known.
 std::optional<double> PriceOfReading(const BucketLocation& bucket, std::string_view region);
 
+/// The least and the most of what 1 TB costs to read in a region from a bucket that is somewhere
+/// else; nothing for a region that is not known here.
+struct PriceRange {
+  double least = 0;
+  double most = 0;
+  friend bool operator==(const PriceRange&, const PriceRange&) = default;
+};
+std::optional<PriceRange> PricesOfReadingElsewhere(std::string_view region);
+
 }  // namespace jobman::core

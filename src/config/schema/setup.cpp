@@ -21,7 +21,7 @@ constexpr KeyRow kSetupRows[] = {
     Key("allow_cross_region", T::kBool, "false",
         "Whether buckets (gcsfuse, gs://BUCKET) may be outside of the region of the slice, from "
         "where reading is billed, or hidden from you. If not, `create` stops, and says where such "
-        "a bucket is named and what a TB costs."),
+        "a bucket is named and what a TB costs; also if nobody can say where it is."),
     Key("gcsfuse", T::kMap, "",
         "A Cloud Storage bucket mounted as a folder of every host; installs gcsfuse if need be."),
     Required("gcsfuse.bucket_name", T::kText, "my-bucket", "The bucket."),

@@ -48,7 +48,8 @@ client::HeldCost Unknown(base::Duration time, std::int64_t job) {
 }
 
 const std::string kBasis =
-    "USD at list price (skypilot-catalog 006059e, read 2026-11-26), from a job's first stage on its "
+    "USD at list price (skypilot-catalog 006059e, read 2026-11-26), from a job's first stage on "
+    "its "
     "slice until that is given back\n";
 
 TEST(CostsView, HasALineForEachJobAndATotal) {
@@ -219,7 +220,8 @@ class CostCommand : public testing::Test {
 };
 
 TEST_F(CostCommand, APriceListOfTheUsersCounts) {
-  WritePrices(R"({"date": "2027-02-03", "usd_per_chip_hour": {"v4": {"us-central2-b": [1, 0.5]}}})");
+  WritePrices(
+      R"({"date": "2027-02-03", "usd_per_chip_hour": {"v4": {"us-central2-b": [1, 0.5]}}})");
   const auto ended = world_.Run({"cost"});
   EXPECT_EQ(ended.exit_code, 0) << ended.err;
   EXPECT_THAT(ended.out, HasSubstr("us-central2-b    2h  32.00\n"));

@@ -59,10 +59,11 @@ TEST(ZonesView, ManyGenerationsFitIntoATerminal) {
 
 TEST(ZonesView, OfATypeThePricesAreThoseOfTheSlice) {
   Zones view{.rows = {Offered({"v4-32"})}, .type = "v4-32"};
-  EXPECT_EQ(RenderText(view, {}),
-            "ZONE           ON DEMAND   SPOT  RUNTIMES  AGE\n"
-            "us-central2-b      51.52  14.74         2   0s\n"
-            "ON DEMAND, SPOT: USD per hour at list price (skypilot-catalog 006059e, read 2026-11-26)\n");
+  EXPECT_EQ(
+      RenderText(view, {}),
+      "ZONE           ON DEMAND   SPOT  RUNTIMES  AGE\n"
+      "us-central2-b      51.52  14.74         2   0s\n"
+      "ON DEMAND, SPOT: USD per hour at list price (skypilot-catalog 006059e, read 2026-11-26)\n");
   view.type = "v4";
   EXPECT_THAT(RenderText(view, {}), HasSubstr("us-central2-b     3.2200  0.9215  "));
   EXPECT_THAT(RenderText(view, {}), HasSubstr("SPOT: USD per chip and hour at"));
@@ -76,13 +77,14 @@ TEST(ZonesView, OfATypeThePricesAreThoseOfTheSlice) {
 TEST(ZonesView, DetailsNameEverything) {
   Zones view{.rows = {Offered({"v4-8", "v4-16", "v4-32"})}, .details = true};
   view.now = base::TimePoint{} + 1h;
-  EXPECT_EQ(RenderText(view, {}),
-            "us-central2-b\n"
-            "  types      v4-8, v4-16, v4-32\n"
-            "  runtimes   tpu-ubuntu2204-base, v2-alpha-tpuv5\n"
-            "  prices     v4 3.2200, spot 0.9215\n"
-            "  asked      1h ago\n"
-            "prices: USD per chip and hour at list price (skypilot-catalog 006059e, read 2026-11-26)\n");
+  EXPECT_EQ(
+      RenderText(view, {}),
+      "us-central2-b\n"
+      "  types      v4-8, v4-16, v4-32\n"
+      "  runtimes   tpu-ubuntu2204-base, v2-alpha-tpuv5\n"
+      "  prices     v4 3.2200, spot 0.9215\n"
+      "  asked      1h ago\n"
+      "prices: USD per chip and hour at list price (skypilot-catalog 006059e, read 2026-11-26)\n");
 }
 
 TEST(ZonesView, JsonHasPricesAsNumbersAndNull) {

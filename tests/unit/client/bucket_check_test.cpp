@@ -31,7 +31,12 @@ class FakeBuckets final : public ports::BucketApi {
     co_await base::Yield();
     if (hanging.contains(bucket)) co_await base::Sleep(std::chrono::hours{1});
     --open;
+    if (faults > 0) {
+      --faults;
+      co_return base::Error{.code = base::Code::kUnavailable, .message = "HTTP 503"};
+    }
     if (broken) co_return *broken;
+    if (const auto why = unseen.find(bucket); why != unseen.end()) co_return why->second;
     const auto found = locations.find(bucket);
     if (found == locations.end()) co_return base::NotFound("no such bucket");
     co_return found->second;
@@ -39,7 +44,9 @@ class FakeBuckets final : public ports::BucketApi {
 
   std::map<std::string, core::BucketLocation> locations = {};
   std::optional<base::Error> broken = {};
-  std::set<std::string> hanging = {};  ///< as a server of tokens may
+  int faults = 0;                                  ///< answers that fail first
+  std::map<std::string, base::Error> unseen = {};  ///< of one bucket
+  std::set<std::string> hanging = {};              ///< as a server of tokens may
   std::vector<std::string> asked = {};
   int open = 0;
   int most_open = 0;
@@ -180,14 +187,17 @@ TEST_F(BucketCheckTest, MoreThanAreLookedUpAreRefused) {
 
 TEST_F(BucketCheckTest, ABucketThatIsNotThereIsRefused) {
   loaded_.spec.gcsfuse.bucket_name = "lost";
-  EXPECT_THAT(Refusal(), HasSubstr("job.yaml:2:3: there is no bucket lost (gcsfuse.bucket_name)"));
+  EXPECT_THAT(Refusal(), HasSubstr("job.yaml:2:3: there is no bucket lost (gcsfuse.bucket_name); "
+                                   "reading 1 TB in us-central2 from another region costs about "
+                                   "$20 to $140"));
   EXPECT_THAT(Refusal(), HasSubstr("gs://lost --location=us-central2"));
 }
 
 TEST_F(BucketCheckTest, ABucketThatMayNotBeSeenIsRefused) {
   buckets_->broken = base::Error{.code = base::Code::kPermissionDenied, .message = "no access"};
   EXPECT_THAT(Refusal(), HasSubstr("job.yaml:2:3: you may not see where the bucket data "
-                                   "(gcsfuse.bucket_name) is: no access"));
+                                   "(gcsfuse.bucket_name) is: no access; reading 1 TB in "
+                                   "us-central2 from another region costs about $20 to $140"));
   EXPECT_THAT(Refusal(), HasSubstr("roles/storage.objectViewer, or set allow_cross_region: true if "
                                    "it is in us-central2 or may be billed"));
 }
@@ -199,13 +209,44 @@ TEST_F(BucketCheckTest, ARefusalThatHasItsOwnCureNamesThat) {
                                Not(HasSubstr("objectViewer"))));
 }
 
-TEST_F(BucketCheckTest, ACloudThatCannotBeAskedIsANote) {
-  for (const auto code : {base::Code::kUnavailable, base::Code::kUnauthenticated,
-                          base::Code::kDeadlineExceeded, base::Code::kInternal}) {
+TEST_F(BucketCheckTest, ACloudThatCannotBeAskedRefusesWithItsOwnCode) {
+  for (const auto code :
+       {base::Code::kUnavailable, base::Code::kUnauthenticated, base::Code::kDeadlineExceeded}) {
     buckets_->broken = base::Error{.code = code, .message = "not now"};
-    EXPECT_THAT(*Check(), ElementsAre("whether the bucket data is in the region of us-central2-b "
-                                      "could not be checked: not now"));
+    const auto checked = Check();
+    ASSERT_FALSE(checked.ok());
+    EXPECT_EQ(checked.error().code, code) << "a script may try again";
+    EXPECT_EQ(checked.error().message,
+              "whether the bucket data (gcsfuse.bucket_name) is in us-central2 could not be "
+              "checked: not now; reading 1 TB in us-central2 from another region costs about $20 "
+              "to $140");
+    EXPECT_EQ(checked.error().hint,
+              "try again later, or set allow_cross_region: true if all of them are in us-central2 "
+              "or may be billed; create --no-preflight checks nothing");
   }
+}
+
+TEST_F(BucketCheckTest, AFaultThatPassesIsAskedAboutAgain) {
+  buckets_->faults = 2;
+  EXPECT_THAT(*Check(), IsEmpty());
+  EXPECT_THAT(buckets_->asked, ElementsAre("data", "data", "data"));
+}
+
+TEST_F(BucketCheckTest, WithAllowCrossRegionACloudThatCannotBeAskedIsANoteWithThePrice) {
+  loaded_.spec.allow_cross_region = true;
+  buckets_->broken = base::Error{.code = base::Code::kUnavailable, .message = "not now"};
+  EXPECT_THAT(*Check(), ElementsAre("whether the bucket data (gcsfuse.bucket_name) is in "
+                                    "us-central2 could not be checked: not now; reading 1 TB in "
+                                    "us-central2 from another region costs about $20 to $140"));
+}
+
+TEST_F(BucketCheckTest, WhatIsKnownToBeWrongIsSaidBeforeWhatIsNotKnown) {
+  loaded_.spec.command.cmd = "ls gs://far";
+  buckets_->unseen = {
+      {"data", base::Error{.code = base::Code::kUnavailable, .message = "HTTP 503"}}};
+  const auto checked = Check();
+  EXPECT_EQ(checked.error().code, base::Code::kInvalidArgument);
+  EXPECT_THAT(checked.error().message, HasSubstr("the bucket far "));
 }
 
 TEST_F(BucketCheckTest, WhatIsNotSeenInTimeDoesNotHoldUpTheOthers) {
@@ -217,16 +258,17 @@ TEST_F(BucketCheckTest, WhatIsNotSeenInTimeDoesNotHoldUpTheOthers) {
   EXPECT_EQ(found[1]->name, "europe-west4");
   for (const std::size_t row : {0U, 2U}) {
     ASSERT_FALSE(found[row].ok());
-    EXPECT_EQ(found[row].error().code, base::Code::kDeadlineExceeded) << "a note";
+    EXPECT_EQ(found[row].error().code, base::Code::kDeadlineExceeded);
     EXPECT_EQ(found[row].error().message, "Cloud Storage: no answer within 20ms");
   }
 }
 
-TEST_F(BucketCheckTest, ManyThatCannotBeSeenAreOneNote) {
+TEST_F(BucketCheckTest, ManyThatCannotBeSeenAreOneSentence) {
   loaded_.spec.command.cmd = "ls gs://far gs://multi";
   buckets_->broken = base::Error{.code = base::Code::kDeadlineExceeded, .message = "no answer"};
-  EXPECT_THAT(*Check(), ElementsAre("whether the buckets data, far, multi are in the region of "
-                                    "us-central2-b could not be checked: no answer"));
+  EXPECT_THAT(Refusal(), StartsWith("whether the buckets data (gcsfuse.bucket_name), far "
+                                    "(command.cmd), multi (command.cmd) are in us-central2 could "
+                                    "not be checked: no answer; reading 1 TB"));
 }
 
 TEST_F(BucketCheckTest, ALocationThatCannotBeKeptCountsAllTheSame) {
@@ -249,19 +291,28 @@ TEST_F(BucketCheckTest, WithAllowCrossRegionNothingIsRefusedAndEachIsANoteWithIt
   EXPECT_THAT(*Check(), SizeIs(4));
 }
 
-TEST_F(BucketCheckTest, AnApiThatIsDisabledRefusesNoBucket) {
+TEST_F(BucketCheckTest, AnApiThatIsDisabledRefusesWithItsOwnCure) {
   buckets_->broken = base::Error{.code = base::Code::kPermissionDenied,
                                  .message = "Cloud Storage has not been used",
                                  .reason = base::Reason::kApiDisabled};
-  EXPECT_THAT(*Check(), ElementsAre(HasSubstr("could not be checked: Cloud Storage has not ")));
+  const auto checked = Check();
+  ASSERT_FALSE(checked.ok());
+  EXPECT_THAT(checked.error().message, HasSubstr("could not be checked: Cloud Storage has not "));
+  EXPECT_EQ(checked.error().reason, base::Reason::kApiDisabled);
+  EXPECT_THAT(checked.error().hint,
+              StartsWith("enable it: gcloud services enable storage.googleapis.com, or set "
+                         "allow_cross_region: true"));
 }
 
-TEST_F(BucketCheckTest, WithoutCredentialsItIsANoteToo) {
+TEST_F(BucketCheckTest, WithoutCredentialsTheyAreRefusedToo) {
   opened_ = base::Error{.code = base::Code::kUnauthenticated, .message = "no credentials"};
-  EXPECT_THAT(*Check(), ElementsAre(HasSubstr("could not be checked: no credentials")));
+  EXPECT_THAT(Refusal(), HasSubstr("could not be checked: no credentials; reading 1 TB"));
   loaded_.spec.command.cmd = "ls gs://far";
-  EXPECT_THAT(*Check(), ElementsAre("whether the buckets data, far are in the region of "
-                                    "us-central2-b could not be checked: no credentials"));
+  EXPECT_THAT(Refusal(), StartsWith("whether the buckets data (gcsfuse.bucket_name), far "
+                                    "(command.cmd) are in us-central2 could not be checked"));
+  opened_ = base::NotFound("there is no file key.json");
+  EXPECT_THAT(Refusal(), HasSubstr("could not be checked: there is no file key.json"))
+      << "nobody said that the buckets are not there";
   opened_ = base::InvalidArgument("JOBMAN_STORAGE_ENDPOINT: not a URL");
   EXPECT_EQ(Refusal(), "JOBMAN_STORAGE_ENDPOINT: not a URL");
 }

@@ -26,8 +26,10 @@ TEST(Prices, TheListNamesTheZonesOfAGeneration) {
 }
 
 TEST(Prices, OfAChipAreThoseOfItsGenerationInTheZone) {
-  EXPECT_EQ(ChipPrices(BuiltInPrices(), "v4", "us-central2-b"), (HourPrices{.on_demand = 3.22, .spot = 0.9215}));
-  EXPECT_EQ(ChipPrices(BuiltInPrices(), "v6e", "southamerica-west1-a"), HourPrices{.on_demand = 2.7});
+  EXPECT_EQ(ChipPrices(BuiltInPrices(), "v4", "us-central2-b"),
+            (HourPrices{.on_demand = 3.22, .spot = 0.9215}));
+  EXPECT_EQ(ChipPrices(BuiltInPrices(), "v6e", "southamerica-west1-a"),
+            HourPrices{.on_demand = 2.7});
   EXPECT_EQ(ChipPrices(BuiltInPrices(), "v4", "us-east5-a"), HourPrices{});
 }
 
@@ -35,9 +37,11 @@ TEST(Prices, WhatIsNotKnownHasNone) {
   EXPECT_FALSE(HourlyPrice(BuiltInPrices(), {.accelerator = "v4-32", .zone = "mars-north1-a"}));
   EXPECT_FALSE(HourlyPrice(BuiltInPrices(), {.accelerator = "v9-1", .zone = "us-central2-b"}));
   EXPECT_FALSE(HourlyPrice(
-      BuiltInPrices(), {.pricing = Pricing::kSpot, .accelerator = "v6e-8", .zone = "southamerica-west1-a"}));
+      BuiltInPrices(),
+      {.pricing = Pricing::kSpot, .accelerator = "v6e-8", .zone = "southamerica-west1-a"}));
   for (const Pricing pricing : {Pricing::kFlexStart, Pricing::kReservationBound}) {
-    EXPECT_FALSE(HourlyPrice(BuiltInPrices(), {.pricing = pricing, .accelerator = "v6e-8", .zone = "us-east5-a"}));
+    EXPECT_FALSE(HourlyPrice(BuiltInPrices(),
+                             {.pricing = pricing, .accelerator = "v6e-8", .zone = "us-east5-a"}));
   }
 }
 

@@ -52,5 +52,11 @@ TEST(Regions, TheFartherTheDearer) {
   EXPECT_EQ(PriceOfReading({.name = "us"}, "mars-north1"), std::nullopt);
 }
 
+TEST(Regions, FromSomewhereElseItCostsBetweenTheNearestAndTheFarthest) {
+  EXPECT_EQ(PricesOfReadingElsewhere("us-central2"), (PriceRange{.least = 20, .most = 140}));
+  EXPECT_EQ(PricesOfReadingElsewhere("asia-east1"), (PriceRange{.least = 80, .most = 140}));
+  EXPECT_EQ(PricesOfReadingElsewhere("mars-north1"), std::nullopt);
+}
+
 }  // namespace
 }  // namespace jobman::core
