@@ -85,6 +85,8 @@ TEST_F(OfferCheckTest, AnUnknownZoneIsRefused) {
 TEST_F(OfferCheckTest, ACloudThatCannotBeAskedIsNotAnError) {
   cloud_.SetReachable(false);
   EXPECT_THAT(*Check(), HasSubstr("connection refused"));
+  EXPECT_THAT(*Check(), HasSubstr("; if it lasts, see to this machine's network"))
+      << "without a cure of its own";
 }
 
 }  // namespace
