@@ -150,7 +150,8 @@ base::Task<Finding> CheckApi(CheckupPtr checkup, std::string name) {
   const auto all = static_cast<std::int64_t>(slices->size());
   const std::string count = all == 0 ? "no slices" : base::Plural(all, "slice");
   const std::string own = all == 0 ? "" : fmt::format(", {} of this store", ours);
-  co_return IsFine(name, fmt::format("{} of {}: {}{}", place.zone, place.project, count, own));
+  co_return IsFine(name, fmt::format("{} of {}: {}{}; they may be listed, creating is not tried",
+                                     place.zone, place.project, count, own));
 }
 
 base::Task<Finding> CheckZone(CheckupPtr checkup, std::string name) {

@@ -46,20 +46,11 @@ base::Error NoUser(const std::string& account) {
           .hint = "look at it: gcloud compute os-login describe-profile"};
 }
 
-}  // namespace
-
-OsLoginApi::OsLoginApi(std::unique_ptr<http::Transport> transport, Place place)
-    : transport_(std::move(transport)), place_(std::move(place)) {
-  while (place_.endpoint.ends_with('/')) place_.endpoint.pop_back();
-}
-
-base::Task<Result<base::Json>> OsLoginApi::Post(std::string url, std::string type,
-                                                std::string body) {
-  http::Request request{.method = "POST", .url = url, .timeout = kOsLoginLimit};
-  request.headers = {{"Accept", "application/json"}, {"Content-Type", std::move(type)}};
-  request.body = std::move(body);
-  const std::string what = "POST " + url.substr(0, url.find('?'));
-  const auto answer = co_await transport_->Send(std::move(request));
+base::Task<Result<base::Json>> PostTo(http::Transport* transport, http::Request request) {
+  request.method = "POST";
+  request.headers.emplace_back("Accept", "application/json");
+  const std::string what = "POST " + request.url.substr(0, request.url.find('?'));
+  const auto answer = co_await transport->Send(std::move(request));
   if (!answer) co_return base::Error(answer.error()).With(what);
   if (answer->status < 200 || answer->status >= 300) {
     co_return ErrorOf(kOsLogin, *answer).With(what);
@@ -71,14 +62,36 @@ base::Task<Result<base::Json>> OsLoginApi::Post(std::string url, std::string typ
   co_return std::move(strange).With(what);
 }
 
+/// Empty for a cloud without one.
+std::string TokenInfoAt(const std::string& endpoint) {
+  if (endpoint.empty()) return {};
+  return endpoint == kOsLogin.google ? kTokenInfo : endpoint + "/tokeninfo";
+}
+
+}  // namespace
+
+base::Task<Result<std::string>> AccountOfToken(http::Transport* transport, std::string url) {
+  http::Request request{.url = std::move(url), .timeout = kOsLoginLimit};
+  request.headers = {{"Content-Type", "application/x-www-form-urlencoded"}};
+  JM_CO_ASSIGN_OR_RETURN(const base::Json info, co_await PostTo(transport, std::move(request)));
+  co_return base::GetString(info, "email");
+}
+
+Result<std::string> TokenInfoOf(const core::CloudSpec& spec, const auth::Env& env) {
+  JM_ASSIGN_OR_RETURN(const std::string endpoint, EndpointOf(kOsLogin, spec, env));
+  return TokenInfoAt(endpoint);
+}
+
+OsLoginApi::OsLoginApi(std::unique_ptr<http::Transport> transport, Place place)
+    : transport_(std::move(transport)), place_(std::move(place)) {
+  while (place_.endpoint.ends_with('/')) place_.endpoint.pop_back();
+}
+
 base::Task<Result<std::string>> OsLoginApi::Account() {
   if (!place_.account.empty()) co_return place_.account;
   std::string url = place_.token_info;
-  std::string type = "application/x-www-form-urlencoded";
-  std::string body;
-  JM_CO_ASSIGN_OR_RETURN(const base::Json info,
-                         co_await Post(std::move(url), std::move(type), std::move(body)));
-  std::string account = base::GetString(info, "email");
+  JM_CO_ASSIGN_OR_RETURN(std::string account,
+                         co_await AccountOfToken(transport_.get(), std::move(url)));
   if (account.empty()) co_return NoAccount();
   co_return account;
 }
@@ -86,16 +99,17 @@ base::Task<Result<std::string>> OsLoginApi::Account() {
 base::Task<Result<ports::ImportedLogin>> OsLoginApi::ImportKey(ports::KeyToImport key) {
   ports::ImportedLogin login;
   JM_CO_ASSIGN_OR_RETURN(login.account, co_await Account());
-  std::string url = place_.endpoint + "/v1/users/" + http::PercentEncode(login.account) +
-                    ":importSshPublicKey?projectId=" + http::PercentEncode(key.project);
+  http::Request request{.url = place_.endpoint + "/v1/users/" + http::PercentEncode(login.account) +
+                               ":importSshPublicKey?projectId=" + http::PercentEncode(key.project),
+                        .timeout = kOsLoginLimit};
   const auto expires =
       std::chrono::microseconds{std::chrono::milliseconds{base::ToMillis(key.expires)}};
   const base::Json ask = {{"key", key.line},
                           {"expirationTimeUsec", std::to_string(expires.count())}};
-  std::string type = "application/json";
-  std::string body = ask.dump();
+  request.headers = {{"Content-Type", "application/json"}};
+  request.body = ask.dump();
   JM_CO_ASSIGN_OR_RETURN(const base::Json reply,
-                         co_await Post(std::move(url), std::move(type), std::move(body)));
+                         co_await PostTo(transport_.get(), std::move(request)));
   login.user = UserIn(base::GetMember(reply, "loginProfile"));
   if (login.user.empty()) co_return NoUser(login.account);
   co_return login;
@@ -106,9 +120,7 @@ Result<std::unique_ptr<ports::LoginApi>> MakeLogins(asio::any_io_executor execut
                                                     const auth::Env& env) {
   JM_ASSIGN_OR_RETURN(const std::string endpoint, EndpointOf(kOsLogin, spec, env));
   if (endpoint.empty()) return std::unique_ptr<ports::LoginApi>();
-  const bool google = endpoint == kOsLogin.google;
-  OsLoginApi::Place place{.endpoint = endpoint,
-                          .token_info = google ? kTokenInfo : endpoint + "/tokeninfo"};
+  OsLoginApi::Place place{.endpoint = endpoint, .token_info = TokenInfoAt(endpoint)};
   JM_ASSIGN_OR_RETURN(place.account, AccountOf(executor, spec, endpoint, env));
   JM_ASSIGN_OR_RETURN(auto wire, TransportTo(std::move(executor), spec, endpoint, env));
   return std::make_unique<OsLoginApi>(std::move(wire), std::move(place));

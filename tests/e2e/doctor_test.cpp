@@ -39,7 +39,8 @@ class HangingServer {
 class Doctor : public testing::Test {
  protected:
   ~Doctor() override {
-    for (const char* name : {"JOBMAN_COMPUTE_ENDPOINT", "GOOGLE_OAUTH_ACCESS_TOKEN"})
+    for (const char* name :
+         {"JOBMAN_COMPUTE_ENDPOINT", "JOBMAN_OSLOGIN_ENDPOINT", "GOOGLE_OAUTH_ACCESS_TOKEN"})
       ::unsetenv(name);
   }
   Ran Look(const std::string& endpoint) {
@@ -58,9 +59,13 @@ TEST_F(Doctor, ACloudThatAnswersIsFine) {
   const Ran ran = Look(place_.SimEndpoint());
   EXPECT_EQ(ran.code, 0) << ran.All();
   EXPECT_THAT(ran.out, HasSubstr("ok       credentials    GOOGLE_OAUTH_ACCESS_TOKEN\n"));
-  EXPECT_THAT(ran.out, HasSubstr("ok       Cloud TPU API  us-central2-b of lab: no slices\n"));
+  EXPECT_THAT(ran.out,
+              HasSubstr("ok       Cloud TPU API  us-central2-b of lab: no slices; they may be "));
   EXPECT_THAT(ran.out, HasSubstr("ok       OS Login       off\n"));
   EXPECT_THAT(ran.out, HasSubstr("skipped  quota          this cloud has no Service Usage\n"));
+  ::setenv("JOBMAN_OSLOGIN_ENDPOINT", place_.SimEndpoint().c_str(), 1);
+  EXPECT_THAT(Look(place_.SimEndpoint()).out,
+              HasSubstr("ok       credentials    GOOGLE_OAUTH_ACCESS_TOKEN, as sim@example.com\n"));
   EXPECT_THAT(ran.out, HasSubstr("ok       addresses      us-central2: 0 of 4096 external"));
 }
 

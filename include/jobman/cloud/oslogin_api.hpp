@@ -4,7 +4,6 @@
 #include <string>
 
 #include "jobman/auth/token_source.hpp"
-#include "jobman/base/json.hpp"
 #include "jobman/core/job_spec.hpp"
 #include "jobman/http/transport.hpp"
 #include "jobman/ports/login_api.hpp"
@@ -25,12 +24,18 @@ class OsLoginApi final : public ports::LoginApi {
   base::Task<Result<ports::ImportedLogin>> ImportKey(ports::KeyToImport key) override;
 
  private:
-  base::Task<Result<base::Json>> Post(std::string url, std::string type, std::string body);
   base::Task<Result<std::string>> Account();
 
   std::unique_ptr<http::Transport> transport_;
   Place place_;
 };
+
+/// Whose token `transport` sends, as an e-mail address: what the server of tokens at `url` says of
+/// it; empty if it does not say that, as the token may not be for e-mail addresses. The transport
+/// must outlive the coroutine.
+base::Task<Result<std::string>> AccountOfToken(http::Transport* transport, std::string url);
+/// Where that is asked for a cloud; empty: nowhere. Errors as of MakeLogins().
+Result<std::string> TokenInfoOf(const core::CloudSpec& spec, const auth::Env& env = base::GetEnv);
 
 /// Composes transport, credentials and API for a cloud: Google's for Google's cloud, and what the
 /// variable JOBMAN_OSLOGIN_ENDPOINT names for any, which then has /tokeninfo, too. Null for another

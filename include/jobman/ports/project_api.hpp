@@ -14,7 +14,7 @@ using base::Task;
 /// On whose behalf the cloud is asked.
 struct LoginSeen {
   std::string origin = {};   ///< "the token file FILE": where the credentials were found
-  std::string account = {};  ///< e-mail address; empty if only the server knows it
+  std::string account = {};  ///< e-mail address; empty if nobody says it
 };
 
 /// How much of something a region gives a project.

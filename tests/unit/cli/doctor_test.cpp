@@ -91,7 +91,8 @@ TEST_F(DoctorCommand, LooksAtWhatAJobFileNeeds) {
   EXPECT_EQ(ended.exit_code, 0) << ended.out << ended.err;
   EXPECT_THAT(ended.out, HasSubstr("ok       credentials    the token file t\n"));
   EXPECT_THAT(ended.out, HasSubstr("ok       project        demo, from "));
-  EXPECT_THAT(ended.out, HasSubstr("ok       Cloud TPU API  us-central2-b of demo: no slices\n"));
+  EXPECT_THAT(ended.out,
+              HasSubstr("ok       Cloud TPU API  us-central2-b of demo: no slices; they may be "));
 }
 
 TEST_F(DoctorCommand, WithoutAJobFileTheZoneIsAskedThatIsNamed) {
@@ -99,7 +100,7 @@ TEST_F(DoctorCommand, WithoutAJobFileTheZoneIsAskedThatIsNamed) {
   EXPECT_EQ(without.exit_code, 0) << without.out << without.err;
   EXPECT_THAT(without.out, HasSubstr("skipped  Cloud TPU API  no zone is named"));
   const auto named = world_.Run({"doctor", "--project", "demo", "-z", "europe-west4-a"});
-  EXPECT_THAT(named.out, HasSubstr("europe-west4-a of demo: no slices\n"));
+  EXPECT_THAT(named.out, HasSubstr("europe-west4-a of demo: no slices; they may be "));
   EXPECT_EQ(world_.Run({"doctor", "-z", "europe"}).exit_code, 2);
 }
 

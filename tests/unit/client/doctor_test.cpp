@@ -234,12 +234,15 @@ TEST_F(DoctorTest, AServerThatCannotBeReachedIsAFailure) {
 }
 
 TEST_F(DoctorTest, TheZoneSaysWhatItHolds) {
-  EXPECT_EQ(Find("Cloud TPU API").found, "us-central2-b of research: no slices");
+  EXPECT_EQ(Find("Cloud TPU API").found,
+            "us-central2-b of research: no slices; they may be listed, creating is not tried");
   core::NodeSeen ours{.id = "a", .zone = "us-central2-b", .state = core::NodeState::kReady};
   ours.labels["jobman-store"] = *Await(store_.stores().jobs->StoreId());
   cloud_.AddNode(ours);
   cloud_.AddNode({.id = "b", .zone = "us-central2-b", .state = core::NodeState::kReady});
-  EXPECT_EQ(Find("Cloud TPU API").found, "us-central2-b of research: 2 slices, 1 of this store");
+  EXPECT_EQ(Find("Cloud TPU API").found,
+            "us-central2-b of research: 2 slices, 1 of this store; they may be listed, creating is "
+            "not tried");
 }
 
 TEST_F(DoctorTest, ARefusalOfTheApiHasItsOwnCure) {

@@ -88,9 +88,12 @@ TEST(ServerTime, IsTheDateOfAnyAnswer) {
 TEST(LogIn, NamesWhereTheCredentialsAreFrom) {
   Loop loop;
   const auth::Env token = [](const std::string& name) {
+    if (name == "JOBMAN_OSLOGIN_ENDPOINT") return std::optional<std::string>("http://127.0.0.1:1");
     return name == "GOOGLE_OAUTH_ACCESS_TOKEN" ? std::optional<std::string>("t") : std::nullopt;
   };
-  EXPECT_EQ(loop.Run(LogIn({}, token))->origin, "GOOGLE_OAUTH_ACCESS_TOKEN");
+  const auto seen = loop.Run(LogIn({}, token));
+  EXPECT_EQ(seen->origin, "GOOGLE_OAUTH_ACCESS_TOKEN");
+  EXPECT_EQ(seen->account, "") << "nobody tells it";
   const auth::Env nothing = [](const std::string&) { return std::optional<std::string>(); };
   core::CloudSpec other;
   other.endpoint = "https://tpu.example.com";

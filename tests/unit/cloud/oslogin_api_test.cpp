@@ -62,6 +62,25 @@ TEST_F(OsLoginApiTest, AnAccountThatIsNotKnownIsAskedFor) {
   EXPECT_THAT(script->requests.at(1).url, HasSubstr("/users/ann%40example.com:import"));
 }
 
+TEST_F(OsLoginApiTest, ATokenTellsWhoseItIsIfItMay) {
+  test::FakeTransport transport(script);
+  script->Answer(200, R"({"email": "ann@example.com"})");
+  EXPECT_EQ(*loop.Run(AccountOfToken(&transport, "https://oauth2.googleapis.com/tokeninfo")),
+            "ann@example.com");
+  script->Answer(200, R"({"scope": "https://www.googleapis.com/auth/cloud-platform"})");
+  EXPECT_EQ(*loop.Run(AccountOfToken(&transport, "https://oauth2.googleapis.com/tokeninfo")), "");
+  EXPECT_EQ(script->requests.at(1).method, "POST");
+  EXPECT_EQ(script->requests.at(1).body, "") << "the token is in the header";
+}
+
+TEST_F(OsLoginApiTest, OnlyGooglesCloudHasItsServerOfTokens) {
+  const auth::Env nothing = [](const std::string&) { return std::optional<std::string>(); };
+  EXPECT_EQ(*TokenInfoOf({}, nothing), "https://oauth2.googleapis.com/tokeninfo");
+  core::CloudSpec other;
+  other.endpoint = "http://127.0.0.1:8080";
+  EXPECT_EQ(*TokenInfoOf(other, nothing), "");
+}
+
 TEST_F(OsLoginApiTest, WithoutAnAccountOrANameNobodyLogsIn) {
   script->Answer(200, R"({"scope": "https://www.googleapis.com/auth/cloud-platform"})");
   const auto unknown = Import("");
