@@ -16,12 +16,9 @@ constexpr const char* kTurnedOff =
     "the project asks for OS Login, under which hosts ignore the job's key: the slice gets "
     "enable-oslogin: FALSE";
 
-/// The login name is not the one that everybody gets.
-bool UserIsChosen(const config::Loaded& loaded) {
-  return std::any_of(loaded.origins.begin(), loaded.origins.end(), [](const auto& origin) {
-    return origin.path == "ssh.user" && origin.where != "default" &&
-           origin.where != "your login name";
-  });
+bool DoesNotAnswer(const base::Error& error) {
+  return error.code == base::Code::kUnavailable || error.code == base::Code::kDeadlineExceeded ||
+         error.code == base::Code::kInternal || error.reason == base::Reason::kRateLimit;
 }
 
 /// "the slice needs 16 external addresses in us-central2"
@@ -67,6 +64,13 @@ base::Result<ComputeVerdict> VerdictOn(const config::Loaded& loaded, const Proje
 }
 
 }  // namespace
+
+bool UserIsChosen(const config::Loaded& loaded) {
+  return std::any_of(loaded.origins.begin(), loaded.origins.end(), [](const auto& origin) {
+    return origin.path == "ssh.user" && origin.where != "default" &&
+           origin.where != "your login name";
+  });
+}
 
 base::Status CheckOsLoginWish(const config::Loaded& loaded) {
   const bool wished = IsTrueIn(loaded.spec.tpu.metadata, kEnableOsLogin);

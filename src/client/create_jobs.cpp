@@ -276,6 +276,11 @@ base::Task<base::Result<CheckedFile>> CheckFile(Context context, config::Loaded 
   JM_CO_TRY(ssh::EnsureKey(spec.ssh.private_key));
   JM_CO_TRY(ssh::CheckUsable(spec.ssh.private_key, ssh::EnvironmentPassphrase()));
   JM_CO_TRY(co_await AskCloud(context, &checked, earlier, preflight));
+  if (preflight != Preflight::kNone && !IsSlow(earlier, spec.cloud)) {
+    const core::JobSpec* const before = earlier == nullptr ? nullptr : &earlier->loaded.spec;
+    std::string followed = co_await FollowNodesLogin(context, &checked.loaded, before);
+    AddNote(std::move(followed), checked.notes);
+  }
   if (earlier != nullptr && HasLoginOf(*earlier, spec)) {
     spec.ssh.user = earlier->loaded.spec.ssh.user;
   } else {

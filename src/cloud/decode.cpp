@@ -8,6 +8,7 @@
 #include "jobman/base/time.hpp"
 #include "jobman/cloud/error_map.hpp"
 #include "jobman/cloud/tpu_json.hpp"
+#include "jobman/core/guest.hpp"
 
 namespace jobman::cloud {
 namespace {
@@ -179,6 +180,9 @@ Result<core::NodeSeen> DecodeNode(const Json& node) {
   if (ends_at.ok()) seen.ends_at = *ends_at;
   seen.spot = GetBool(scheduling, "spot") || GetBool(scheduling, "preemptible");
   seen.reserved = GetBool(scheduling, "reserved");
+  const auto metadata = StringMap(GetMember(node, "metadata"));
+  if (metadata.contains(core::kEnableOsLogin))
+    seen.os_login = core::IsTrueIn(metadata, core::kEnableOsLogin);
   return seen;
 }
 

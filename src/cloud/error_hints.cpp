@@ -81,6 +81,10 @@ std::string HintForCode(Code code) {
 }  // namespace
 
 std::string HintFor(Code code, Reason reason, About about, const ErrorContext& context) {
+  if (about == About::kOsLogin) {
+    return "your organisation requires OS Login: set ssh.os_login: true, with which the job's key "
+           "goes into your account's login profile";
+  }
   switch (reason) {
     case Reason::kStockout:
       return "another zone or another accelerator type may have capacity now";

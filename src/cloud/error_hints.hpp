@@ -8,7 +8,7 @@
 namespace jobman::cloud {
 
 /// What an error is about, where one reason has several cures.
-enum class About { kNothingElse, kAddresses, kTokenScope, kQuotaProject };
+enum class About { kNothingElse, kAddresses, kTokenScope, kQuotaProject, kOsLogin };
 
 /// What to do about an error of the service: a link, a command, the right value. May be empty.
 std::string HintFor(base::Code code, base::Reason reason, About about, const ErrorContext& context);

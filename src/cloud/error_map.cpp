@@ -66,6 +66,8 @@ void ReadDetails(const Json& details, Told& told) {
 About AboutOf(const Told& told) {
   if (Contains(base::ToLower(told.message), "in_use_addresses")) return About::kAddresses;
   if (told.info_reason == "USER_PROJECT_DENIED") return About::kQuotaProject;
+  // The constraint of an organisation, which a node with enable-oslogin: FALSE violates.
+  if (Contains(told.message, "compute.requireOsLogin")) return About::kOsLogin;
   const bool scope = told.info_reason == "ACCESS_TOKEN_SCOPE_INSUFFICIENT";
   return scope ? About::kTokenScope : About::kNothingElse;
 }

@@ -76,6 +76,23 @@ TEST_F(Project, WhereOsLoginIsRequiredTheJobLogsInByTheAccountsProfile) {
   EXPECT_THAT(who.out, HasSubstr("in as sim_example_com"));
 }
 
+TEST_F(Project, OnANodeOfTheUsersWithOsLoginTheJobLogsInByTheProfile) {
+  if (RunProgram({"bwrap", "--ro-bind", "/", "/", "true"}).code != 0)
+    GTEST_SKIP() << "without bubblewrap simulated hosts have only the user of this test";
+  Call("/v2/projects/lab/locations/us-central2-b/nodes?nodeId=theirs",
+       {{"acceleratorType", "v4-8"},
+        {"runtimeVersion", "tpu-ubuntu2204-base"},
+        {"metadata", {{"enable-oslogin", "TRUE"}}}});
+  const std::string node = "/v2/projects/lab/locations/us-central2-b/nodes/theirs";
+  ASSERT_TRUE(place_.Until("the node", [&] { return Call(node)["state"] == "READY"; }));
+  const Ran created = Create(1, {"--set", "tpu.existing=theirs"});
+  ASSERT_EQ(created.code, 0) << created.All();
+  EXPECT_THAT(created.err, HasSubstr("node theirs asks for OS Login, by its own metadata"));
+  ASSERT_TRUE(place_.Reaches("train", "SUCCEEDED"));
+  const Ran who = place_.Jobman({"exec", "train", "--", "echo in as $(basename $HOME)"});
+  EXPECT_THAT(who.out, HasSubstr("in as sim_example_com"));
+}
+
 TEST_F(Project, OsLoginIsTurnedOffForTheSliceAndTheJobRuns) {
   const base::Json item = {{"key", "enable-oslogin"}, {"value", "TRUE"}};
   Call("/compute/v1/projects/lab/setCommonInstanceMetadata",

@@ -17,6 +17,9 @@ struct ComputeVerdict {
   std::vector<std::string> notes = {};  ///< what the user should know, a sentence each
 };
 
+/// Whether the job's login name is not the one that everybody gets.
+bool UserIsChosen(const config::Loaded& loaded);
+
 /// Refuses a job whose tpu.metadata ask for OS Login, unless the user chose `ssh.user`: then the
 /// job's key may be that of a login. Asks nobody.
 base::Status CheckOsLoginWish(const config::Loaded& loaded);

@@ -96,6 +96,8 @@ struct NodeSeen {
   std::optional<base::TimePoint> ends_at = {};
   bool spot = false;
   bool reserved = false;  ///< of a reservation
+  /// What its metadata say of OS Login (enable-oslogin); nothing: what the project's say counts.
+  std::optional<bool> os_login = {};
 };
 
 /// A queued resource as the API showed it.

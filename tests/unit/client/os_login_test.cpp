@@ -2,6 +2,9 @@
 
 #include <gmock/gmock.h>
 
+#include <map>
+#include <optional>
+
 #include "jobman/base/files.hpp"
 #include "jobman/client/create_jobs.hpp"
 #include "jobman/ssh/keys.hpp"
@@ -27,6 +30,19 @@ class WrittenProfile final : public ports::LoginApi {
   std::vector<ports::KeyToImport> keys = {};
 };
 
+class ProjectWithMetadata final : public ports::ProjectApi {
+ public:
+  base::Task<base::Result<std::map<std::string, std::string>>> Metadata(
+      std::string /*project*/) override {
+    co_return metadata;
+  }
+  base::Task<base::Result<std::vector<ports::RegionQuota>>> Quotas(
+      std::string /*project*/, std::string /*region*/) override {
+    co_return std::vector<ports::RegionQuota>();
+  }
+  std::map<std::string, std::string> metadata = {};
+};
+
 class OsLoginTest : public test::ClientWorld {
  protected:
   OsLoginTest() {
@@ -36,16 +52,30 @@ class OsLoginTest : public test::ClientWorld {
     loaded_.spec.ssh.os_login = true;
     loaded_.spec.ssh.private_key = (home_ / "key").string();
   }
-  base::Result<CheckedFile> Check(const CheckedFile* earlier = nullptr) {
+  base::Result<CheckedFile> Check(const CheckedFile* earlier = nullptr,
+                                  Preflight preflight = Preflight::kNone) {
     client::Context context = Context();
+    context.open_projects = [this](const asio::any_io_executor&, const core::CloudSpec&) {
+      return base::Result<std::shared_ptr<ports::ProjectApi>>(project_);
+    };
     context.open_logins = [this](const asio::any_io_executor&, const core::CloudSpec&) {
       return opened_;
     };
-    return Await(CheckFile(context, loaded_, earlier, Preflight::kNone));
+    return Await(CheckFile(context, loaded_, earlier, preflight));
+  }
+  /// The job uses a node of the user's, whose metadata say this.
+  void UseNode(std::optional<bool> os_login) {
+    loaded_.spec.ssh.os_login = false;
+    loaded_.spec.tpu.existing = "theirs";
+    cloud_.AddNode({.id = "theirs",
+                    .zone = "us-central2-b",
+                    .state = core::NodeState::kReady,
+                    .os_login = os_login});
   }
   std::shared_ptr<WrittenProfile> profile_ = std::make_shared<WrittenProfile>();
   base::Result<std::shared_ptr<ports::LoginApi>> opened_ =
       std::shared_ptr<ports::LoginApi>(profile_);
+  std::shared_ptr<ProjectWithMetadata> project_ = std::make_shared<ProjectWithMetadata>();
   config::Loaded loaded_ = {};
 };
 
@@ -72,6 +102,56 @@ TEST_F(OsLoginTest, OtherJobsImportNothing) {
   loaded_.spec.ssh.os_login = false;
   EXPECT_EQ(Check()->loaded.spec.ssh.user, "ada");
   EXPECT_THAT(profile_->keys, SizeIs(0));
+}
+
+TEST_F(OsLoginTest, OnANodeOfTheUsersTheJobFollowsTheNode) {
+  UseNode(true);
+  const auto checked = Check(nullptr, Preflight::kAll);
+  ASSERT_TRUE(checked.ok()) << checked.error().ToString();
+  EXPECT_EQ(checked->loaded.spec.ssh.user, "sa_117");
+  EXPECT_TRUE(checked->loaded.spec.ssh.os_login);
+  EXPECT_THAT(checked->notes,
+              Contains(HasSubstr("node theirs asks for OS Login, by its own metadata")));
+  EXPECT_THAT(profile_->keys, SizeIs(1));
+}
+
+TEST_F(OsLoginTest, OfTheSameNodeTheNextJobIsToldNothingAndAsksNobody) {
+  UseNode(true);
+  const auto first = Check(nullptr, Preflight::kAll);
+  ASSERT_TRUE(first.ok()) << first.error().ToString();
+  const auto asked = cloud_.CountCalls("GetNode");
+  const auto second = Check(&*first, Preflight::kAll);
+  ASSERT_TRUE(second.ok()) << second.error().ToString();
+  EXPECT_EQ(second->loaded.spec.ssh.user, "sa_117");
+  EXPECT_EQ(cloud_.CountCalls("GetNode"), asked);
+  EXPECT_THAT(profile_->keys, SizeIs(1));
+}
+
+TEST_F(OsLoginTest, ANodesOwnWordCountsMoreThanTheProjects) {
+  project_->metadata = {{"enable-oslogin", "TRUE"}};
+  UseNode(false);
+  EXPECT_EQ(Check(nullptr, Preflight::kAll)->loaded.spec.ssh.user, "ada");
+  UseNode(std::nullopt);
+  const auto checked = Check(nullptr, Preflight::kAll);
+  ASSERT_TRUE(checked.ok()) << checked.error().ToString();
+  EXPECT_EQ(checked->loaded.spec.ssh.user, "sa_117");
+  EXPECT_THAT(checked->notes, Contains(HasSubstr("by the project's metadata")));
+}
+
+TEST_F(OsLoginTest, AUserThatIsChosenStaysAlsoOnANodeWithOsLogin) {
+  UseNode(true);
+  loaded_.origins = {{.path = "ssh.user", .where = "job.yaml:3"}};
+  EXPECT_EQ(Check(nullptr, Preflight::kAll)->loaded.spec.ssh.user, "ada");
+  EXPECT_THAT(profile_->keys, SizeIs(0));
+}
+
+TEST_F(OsLoginTest, ANodeThatCannotBeAskedIsANote) {
+  UseNode(true);
+  cloud_.SetReachable(false);
+  const auto checked = Check(nullptr, Preflight::kAll);
+  ASSERT_TRUE(checked.ok()) << checked.error().ToString();
+  EXPECT_EQ(checked->loaded.spec.ssh.user, "ada");
+  EXPECT_THAT(checked->notes, Contains(HasSubstr("whether node theirs asks for OS Login could")));
 }
 
 TEST_F(OsLoginTest, ANameThatAShellCouldMisreadIsRefused) {

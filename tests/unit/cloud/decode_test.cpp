@@ -62,6 +62,18 @@ TEST(DecodeNode, ReadsWhenItEndsWhereAVersionShowsIt) {
   EXPECT_FALSE(ends_at("7"));
 }
 
+TEST(DecodeNode, ReadsWhatItsMetadataSayOfOsLogin) {
+  EXPECT_FALSE(DecodeNode(Parse(kReadyNode))->os_login.has_value());
+  const auto os_login = [](const std::string& word) {
+    return DecodeNode(Parse(R"({"name":"projects/p/locations/z/nodes/n","state":"READY",
+                                "metadata":{"enable-oslogin":")" +
+                            word + "\"}}"))
+        ->os_login;
+  };
+  EXPECT_EQ(os_login("true"), true);
+  EXPECT_EQ(os_login("FALSE"), false);
+}
+
 TEST(DecodeNode, ReadsAnUpcomingMaintenance) {
   const auto notice = [](const std::string& maintenance) {
     return DecodeNode(Parse(R"({"name":"projects/p/locations/z/nodes/n","state":"READY",

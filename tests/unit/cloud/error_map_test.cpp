@@ -131,6 +131,16 @@ TEST(ErrorFromResponse, ReadsEveryShapeOfBody) {
   }
 }
 
+TEST(ErrorFromResponse, AnOrganisationThatRequiresOsLoginIsNamedWithTheCure) {
+  const base::Error error = ErrorFromResponse(
+      {.status = 412, .body = R"({"error":{"code":412,"status":"FAILED_PRECONDITION","message":
+                   "Constraint constraints/compute.requireOsLogin violated for project lab."}})"},
+      kContext);
+  EXPECT_EQ(error.code, Code::kFailedPrecondition);
+  EXPECT_TRUE(error.hint.starts_with("your organisation requires OS Login: set ssh.os_login: true"))
+      << error.hint;
+}
+
 TEST(ErrorFromResponse, DoesNotRepeatATokenFromAnErrorPage) {
   const base::Error error =
       ErrorFromResponse({.status = 400, .body = "you sent Authorization: Bearer SECRET"}, kContext);
