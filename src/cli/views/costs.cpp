@@ -38,7 +38,7 @@ void AddMoneyColumns(std::vector<ui::Column>& columns, bool compares) {
   columns.push_back({.header = "HELD", .right = true});
   columns.push_back({.header = "USD", .right = true});
   if (!compares) return;
-  columns.push_back({.header = "ON DEMAND", .right = true});
+  columns.push_back({.header = "ON DEMAND", .right = true, .drop = 2});
   columns.push_back({.header = "SAVED", .right = true});
 }
 
@@ -60,7 +60,7 @@ std::string TableOfJobs(const Costs& view, const ui::Style& style) {
                                      {.header = "NAME", .flexible = 1},
                                      {.header = "ACCELERATOR", .flexible = 2},
                                      {.header = "PRICING", .drop = 1},
-                                     {.header = "ZONE", .flexible = 3}};
+                                     {.header = "ZONE", .flexible = 3, .enough = 16}};
   AddMoneyColumns(columns, DiffersFromOnDemand(view));
   ui::Table table(std::move(columns));
   for (const auto& [key, sum] : SumsOf(view)) {

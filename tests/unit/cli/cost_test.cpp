@@ -74,6 +74,10 @@ TEST(CostsView, SpotIsSetAgainstOnDemand) {
             "000008  train  v4-8         spot      us-central2-b    2h   5.00      20.00    75%\n"
             "total                                                  3h  15.00      30.00    50%\n" +
                 kBasis + kComparison);
+  EXPECT_THAT(
+      RenderText(view, {.width = 80}),
+      HasSubstr("000008  train  v4-8         us-central2-b    2h   5.00      20.00    75%\n"))
+      << "the pricing is left out first";
   const auto json = ToJson(view);
   EXPECT_DOUBLE_EQ(json["rows"][1]["usd_on_demand"].get<double>(), 20);
   EXPECT_DOUBLE_EQ(json["rows"][1]["usd_saved"].get<double>(), 15);

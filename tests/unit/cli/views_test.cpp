@@ -114,12 +114,12 @@ TEST(CreatedView, SaysWhatAnHourOfTheSliceCosts) {
 TEST(SlicePrice, IsOfWhatTheJobAsksTheCloudFor) {
   core::JobSpec spec;
   spec.tpu = {.accelerator = "v4-8", .zone = "us-central2-b"};
-  EXPECT_NEAR(SlicePrice(spec).value_or(0), 12.88, 0.001);
+  EXPECT_NEAR(SlicePrice(core::BuiltInPrices(), spec).value_or(0), 12.88, 0.001);
   spec.cloud.endpoint = "local";
-  EXPECT_FALSE(SlicePrice(spec)) << "nobody pays for it";
+  EXPECT_FALSE(SlicePrice(core::BuiltInPrices(), spec)) << "nobody pays for it";
   spec.cloud.endpoint = core::kDefaultEndpoint;
   spec.tpu.existing = "mine";
-  EXPECT_FALSE(SlicePrice(spec)) << "it is there already";
+  EXPECT_FALSE(SlicePrice(core::BuiltInPrices(), spec)) << "it is there already";
 }
 
 TEST(CreatedView, AJobWithoutACommandHoldsItsSliceAndPrintsNothing) {

@@ -47,7 +47,7 @@ TEST(Prices, WhatIsNotKnownHasNone) {
 
 TEST(Prices, OnDemandIsOfTheSameSlice) {
   const TpuSpec tpu{
-      .pricing = Pricing::kSpot, .accelerator = "v4-32", .zone = "us-central2-b", .num_slices = 2};
+      .pricing = Pricing::kSpot, .accelerator = "v4-32", .num_slices = 2, .zone = "us-central2-b"};
   EXPECT_NEAR(OnDemandPrice(BuiltInPrices(), tpu).value_or(0), 32 * 3.22, 0.001);
   TpuSpec flexible = tpu;
   flexible.pricing = Pricing::kFlexStart;
