@@ -22,8 +22,10 @@ for script in $scripts; do
   esac
   "$language" -n "$script" 2>/dev/null || { echo "$script: does not parse"; failed=1; continue; }
   if command -v shellcheck >/dev/null 2>&1; then
-    # SC2317 takes a function that only a trap calls for unreachable.
-    shellcheck --exclude=SC2317 --shell="$language" --format=gcc "$script" || failed=1
+    # SC2317 takes a function that only a trap calls for unreachable. What a script sources is read,
+    # too, with its own folder as the place of it.
+    shellcheck --exclude=SC2317 --shell="$language" --format=gcc --external-sources \
+      --source-path=SCRIPTDIR "$script" || failed=1
   fi
 done
 exit "$failed"
