@@ -44,9 +44,9 @@ same() {
 }
 
 # known_by_its_key WORKER: gcloud names a host by the end of the key that its guest attributes have;
-# it is that of the key that the host has shown.
+# it is that of the key that the host has shown. (OpenSSH writes names in small letters.)
 known_by_its_key() {
-  grep -q "^tpu\.[0-9]*-$1-\(......\) ssh-ed25519 .*\1\$" "$HOME/.ssh/google_compute_known_hosts" &&
+  grep -qi "^tpu\.[0-9]*-$1-\(......\) ssh-ed25519 .*\1\$" "$HOME/.ssh/google_compute_known_hosts" &&
     return
   echo "FAILED: the key of worker $1 is not that of its guest attributes"
   failed=1
@@ -55,7 +55,7 @@ known_by_its_key() {
 await() {
   tries=300
   while [ "$tries" -gt 0 ]; do
-    if grep -qF -e "$1" "$2"; then return; fi
+    if grep -qsF -e "$1" "$2"; then return; fi
     tries=$((tries - 1))
     sleep 0.2
   done
