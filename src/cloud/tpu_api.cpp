@@ -144,6 +144,8 @@ Task<base::Status> TpuApi::ListAll(std::string path, std::string key, Place plac
     WireCall call{.method = "GET", .path = path};
     if (!token.empty()) call.query.emplace_back("pageToken", token);
     JM_CO_ASSIGN_OR_RETURN(const std::string body, co_await Send(std::move(call), place));
+    // Of compressed data that end at once, as a broken proxy sends them, nothing is left.
+    if (base::Trim(body).empty()) co_return Incomplete(path, "an answer has no content");
     JM_CO_ASSIGN_OR_RETURN(const Json reply, ReadReply(body, "GET " + path));
     JM_CO_TRY(CheckPage(reply, path, key));
     const Json& list = GetMember(reply, key);

@@ -142,6 +142,16 @@ TEST_F(TpuApiTest, AListOfAnotherTypeIsNotAnEmptyListing) {
   EXPECT_FALSE(loop.Run(api.ListNodes(kLab)).ok());
 }
 
+TEST_F(TpuApiTest, AnAnswerWithoutContentIsNotAnEmptyListing) {
+  for (const char* body : {"", " \n"}) {
+    script->Answer(200, body);
+    const auto nodes = loop.Run(api.ListNodes(kLab));
+    ASSERT_FALSE(nodes.ok());
+    EXPECT_EQ(nodes.error().code, Code::kUnavailable);
+    EXPECT_THAT(nodes.error().message, HasSubstr("is incomplete: an answer has no content"));
+  }
+}
+
 TEST_F(TpuApiTest, APageThatIsNotJsonIsNotAnEmptyListing) {
   for (const char* body : {"<html>log in</html>", "[]", "7"}) {
     script->Answer(200, body);

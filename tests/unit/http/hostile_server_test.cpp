@@ -106,6 +106,20 @@ TEST(HostileServer, WithAnEndlessBodyIsCutOff) {
   EXPECT_THAT(error.message, HasSubstr("larger than 1 MiB"));
 }
 
+TEST(HostileServer, WithBrokenGzipGivesNoAnswer) {
+  for (const char* body : {"\x1f\x8b\x08 this is no gzip", "plain text"}) {
+    RawServer peer([body](int fd) {
+      RawServer::ReadHead(fd);
+      RawServer::Write(fd, "HTTP/1.1 200 OK\r\nContent-Encoding: gzip\r\nContent-Length: " +
+                               std::to_string(std::strlen(body)) + "\r\n\r\n" + body);
+    });
+    const base::Error error = ErrorOf(peer);
+    EXPECT_EQ(error.code, Code::kUnavailable) << body << ": " << error.message;
+    EXPECT_EQ(error.reason, Reason::kUnreachable);
+    EXPECT_THAT(error.message, HasSubstr("127.0.0.1 port " + std::to_string(peer.port())));
+  }
+}
+
 TEST(HostileServer, DoesNotSpoilTheNextRequest) {
   RawServer peer([](int fd) {
     const std::string head = RawServer::ReadHead(fd);
