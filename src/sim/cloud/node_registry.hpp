@@ -110,6 +110,7 @@ class NodeRegistry {
   void SetProjectMetadata(const std::string& project, Metadata items);
   /// A line "USER:TYPE DATA COMMENT" of the login profile: hosts under OS Login let it in.
   void AddProfileKey(const std::string& line);
+  const std::vector<std::string>& profile_keys() const { return profile_keys_; }
 
   Node* Find(const ResourceKey& key);
   const std::map<ResourceKey, Node>& all() const { return nodes_; }

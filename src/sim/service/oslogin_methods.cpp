@@ -1,10 +1,11 @@
 #include <optional>
 
+#include "jobman/base/hash.hpp"
 #include "jobman/base/strings.hpp"
 #include "sim/service/tpu_service.hpp"
 
-// The part of the Cloud OS Login API with which a client imports its key, and the answer that tells
-// whose a token is. There is one account, whose every token is.
+// The part of the Cloud OS Login API with which a client reads the login profile and imports its
+// key, and the answer that tells whose a token is. There is one account, whose every token is.
 
 namespace jobman::sim {
 
@@ -16,20 +17,41 @@ constexpr const char* kAccount = "sim@example.com";
 constexpr const char* kPosixName = "sim_example_com";
 constexpr std::string_view kUsers = "/v1/users/";
 constexpr std::string_view kImport = ":importSshPublicKey";
+constexpr std::string_view kProfile = "/loginProfile";
 
-/// The account of "/v1/users/ACCOUNT:importSshPublicKey"; nothing for other paths.
-std::optional<std::string> ImporterOf(std::string_view path) {
-  if (!path.starts_with(kUsers) || !path.ends_with(kImport)) return std::nullopt;
+/// The account of "/v1/users/ACCOUNT" with `what` behind it; nothing for other paths.
+std::optional<std::string> AccountIn(std::string_view path, std::string_view what) {
+  if (!path.starts_with(kUsers) || !path.ends_with(what)) return std::nullopt;
   path.remove_prefix(kUsers.size());
-  if (path.size() < kImport.size()) return std::nullopt;
-  path.remove_suffix(kImport.size());
+  if (path.size() < what.size()) return std::nullopt;
+  path.remove_suffix(what.size());
   return std::string(path);
+}
+
+/// An account without a key has no POSIX name yet: the first import gives it one. Source: Cloud OS
+/// Login API v1, users.importSshPublicKey and LoginProfile.
+Json ProfileOf(const std::vector<std::string>& lines) {
+  Json profile = {{"name", kAccount}};
+  for (const std::string& line : lines) {
+    const std::string key = line.substr(line.find(':') + 1);
+    const std::string fingerprint = base::Sha256Hex(key);
+    profile["sshPublicKeys"][fingerprint] = {
+        {"key", key},
+        {"fingerprint", fingerprint},
+        {"name", std::string("users/") + kAccount + "/sshPublicKeys/" + fingerprint}};
+    profile["posixAccounts"] =
+        Json::array({{{"primary", true},
+                      {"username", kPosixName},
+                      {"operatingSystemType", "LINUX"},
+                      {"homeDirectory", std::string("/home/") + kPosixName}}});
+  }
+  return profile;
 }
 
 }  // namespace
 
 bool TpuService::IsOsLogin(const std::string& path) {
-  return path == "/tokeninfo" || ImporterOf(path).has_value();
+  return path == "/tokeninfo" || AccountIn(path, kImport) || AccountIn(path, kProfile);
 }
 
 Reply TpuService::OsLogin(const Request& request, std::string& method) {
@@ -37,8 +59,12 @@ Reply TpuService::OsLogin(const Request& request, std::string& method) {
     method = "oauth2.tokeninfo";
     return {.body = {{"email", kAccount}, {"expires_in", "3599"}}};
   }
+  if (request.method == "GET" && AccountIn(request.path, kProfile) == kAccount) {
+    method = "oslogin.users.getLoginProfile";
+    return {.body = ProfileOf(nodes_.profile_keys())};
+  }
   method = "oslogin.users.importSshPublicKey";
-  if (request.method != "POST" || ImporterOf(request.path) != kAccount) {
+  if (request.method != "POST" || AccountIn(request.path, kImport) != kAccount) {
     return ToReply({.code = base::Code::kPermissionDenied,
                     .message = "The caller may change its own login profile only."});
   }
@@ -48,12 +74,7 @@ Reply TpuService::OsLogin(const Request& request, std::string& method) {
     return ToReply({.code = base::Code::kInvalidArgument, .message = "Invalid SSH public key."});
   }
   nodes_.AddProfileKey(std::string(kPosixName) + ":" + key);
-  const Json account = {{"primary", true},
-                        {"username", kPosixName},
-                        {"operatingSystemType", "LINUX"},
-                        {"homeDirectory", std::string("/home/") + kPosixName}};
-  const Json profile = {{"name", kAccount}, {"posixAccounts", Json::array({account})}};
-  return {.body = {{"loginProfile", profile}}};
+  return {.body = {{"loginProfile", ProfileOf(nodes_.profile_keys())}}};
 }
 
 }  // namespace jobman::sim

@@ -308,11 +308,17 @@ TEST_F(MethodsTest, UnderOsLoginHostsTakeTheKeysOfTheLoginProfile) {
   Pass(1000);
   const std::string account = Call("POST", "/tokeninfo").body["email"];
   const std::string import = "/v1/users/" + account + ":importSshPublicKey";
+  EXPECT_FALSE(Get("/v1/users/" + account + "/loginProfile").contains("posixAccounts"));
   const Reply reply = Call("POST", import, {}, {{"key", "ssh-ed25519 BBBB me"}});
   ASSERT_EQ(reply.status, 200) << reply.body;
   const std::string user = reply.body["loginProfile"]["posixAccounts"][0]["username"];
   EXPECT_EQ(fleet.running.at("t1v-n-t1-w-0").metadata.at("ssh-keys"),
             user + ":ssh-ed25519 BBBB me");
+  const Json profile = Get("/v1/users/" + account + "/loginProfile");
+  EXPECT_EQ(profile, reply.body["loginProfile"]);
+  ASSERT_EQ(profile["sshPublicKeys"].size(), 1U) << profile;
+  EXPECT_EQ(profile["sshPublicKeys"].begin()->at("key"), "ssh-ed25519 BBBB me");
+  EXPECT_EQ(Call("GET", "/v1/users/eve/loginProfile").status, 403);
   EXPECT_EQ(Call("POST", import, {}, {{"key", "a\nb"}}).status, 400);
   EXPECT_EQ(Call("POST", "/v1/users/eve:importSshPublicKey", {}, {{"key", "k"}}).status, 403);
 }
