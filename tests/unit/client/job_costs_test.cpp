@@ -115,7 +115,8 @@ TEST_F(CostsOfJobTest, AreTimesTimesPrices) {
   turn.events = {State(2h, 1, "RUNNING"), Line(4h, 1, "effect", "DeleteSlice", "train-a1")};
   turn.attempts = {{.attempt = 1, .zone = "us-central2-b", .started_at = kBegin}};
   ASSERT_TRUE(store_.Commit(turn, 0).ok());
-  const auto costs = Await(CostsOfJob(store_.stores().jobs, *id, kLookedAt, &core::BuiltInPrices()));
+  const auto costs =
+      Await(CostsOfJob(store_.stores().jobs, *id, kLookedAt, &core::BuiltInPrices()));
   ASSERT_TRUE(costs.ok());
   ASSERT_EQ(costs->size(), 1U);
   EXPECT_DOUBLE_EQ(costs->front().Hours(), 2);
