@@ -3,7 +3,11 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <sys/socket.h>
+
+#include <algorithm>
 #include <atomic>
+#include <cstddef>
 #include <memory>
 #include <optional>
 #include <string>
@@ -32,6 +36,25 @@ RawServer::Handler SayingTo(std::atomic<int>* with_token, const std::string& sta
       ++*with_token;
     RawServer::Write(fd, "HTTP/1.1 " + status_and_fields + "\r\nConnection: close\r\n" +
                              "Content-Length: " + std::to_string(body.size()) + "\r\n\r\n" + body);
+  };
+}
+
+constexpr std::size_t k100Megabytes = 100'000'000;
+
+/// Answers with a body of this size, as far as the client takes it, and counts the bytes that it
+/// took.
+RawServer::Handler Pouring(std::atomic<std::size_t>* taken, const std::string& fields,
+                           std::size_t size) {
+  return [taken, fields, size](int fd) {
+    RawServer::ReadHead(fd);
+    RawServer::Write(fd, "HTTP/1.1 200 OK\r\nConnection: close\r\n" + fields + "\r\n");
+    const std::string chunk(std::size_t{1} << 20U, ' ');
+    for (std::size_t left = size; left > 0;) {
+      const ssize_t sent = ::send(fd, chunk.data(), std::min(left, chunk.size()), MSG_NOSIGNAL);
+      if (sent <= 0) return;
+      *taken += static_cast<std::size_t>(sent);
+      left -= static_cast<std::size_t>(sent);
+    }
   };
 }
 
@@ -108,6 +131,45 @@ TEST_F(HostileApi, GzipThatEndsTooSoonIsNoEmptyList) {
     RawServer server(SayingTo(&sent, "200 OK\r\nContent-Encoding: gzip", whole.substr(0, size)));
     EXPECT_EQ(ListAt(server).code, base::Code::kUnavailable) << size;
   }
+}
+
+TEST_F(HostileApi, ABodyOf100MegabytesIsCutOff) {
+  std::atomic<std::size_t> taken = 0;
+  RawServer server(
+      Pouring(&taken, "Content-Length: " + std::to_string(k100Megabytes) + "\r\n", k100Megabytes));
+  for (const base::Error& error : {ListAt(server), LookAt(server)}) {
+    EXPECT_EQ(error.code, base::Code::kOutOfRange) << error.message;
+    EXPECT_THAT(error.message, HasSubstr("the answer is larger than 64 MiB"));
+    EXPECT_THAT(error.ToString() + error.hint, Not(HasSubstr(kTokenSent)));
+  }
+  EXPECT_EQ(server.connections(), 2) << "it is not asked for again";
+}
+
+TEST_F(HostileApi, OfAnEndlessBodyNoMoreIsTakenThanTheLimit) {
+  std::atomic<std::size_t> taken = 0;
+  {
+    RawServer server(Pouring(&taken, "", 100 * k100Megabytes));
+    EXPECT_EQ(ListAt(server).code, base::Code::kOutOfRange);
+  }
+  // The limit, and what the system's buffers hold.
+  EXPECT_LT(taken, k100Megabytes);
+}
+
+TEST_F(HostileApi, APageOfAPortalIsNoAnswer) {
+  RawServer server(SayingTo(&sent, "200 OK\r\nContent-Type: text/html; charset=utf-8",
+                            "<!doctype html><html><body>Please log in</body></html>"));
+  const base::Error listed = ListAt(server);
+  EXPECT_THAT(listed.message, HasSubstr("did not answer like the Cloud TPU API"));
+  EXPECT_THAT(listed.hint, HasSubstr("a login page may have answered"));
+  for (const base::Error& error : {listed, LookAt(server)}) {
+    EXPECT_EQ(error.code, base::Code::kUnavailable) << error.message;
+    EXPECT_THAT(error.ToString() + error.hint, Not(HasSubstr("Please log in")));
+  }
+}
+
+TEST_F(HostileApi, TheBodyCountsNotItsType) {
+  RawServer server(SayingTo(&sent, "200 OK\r\nContent-Type: text/html", R"({"nodes": []})"));
+  EXPECT_EQ(ListAt(server).message, "nodes");
 }
 
 }  // namespace
