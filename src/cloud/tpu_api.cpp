@@ -52,6 +52,17 @@ Error TooLong(const std::string& path, const std::string& bound) {
   return error;
 }
 
+constexpr const char* kAskElsewhere =
+    "check the endpoint; a proxy or a login page may have answered instead";
+
+/// An answer that is too large is not read, and so no refusal: what was asked for may be done.
+Error OfExchange(Error error) {
+  if (error.code != base::Code::kOutOfRange) return error;
+  error.code = base::Code::kUnavailable;
+  error.hint = kAskElsewhere;
+  return error;
+}
+
 /// Whether the page has its part of the listing.
 base::Status CheckPage(const Json& page, const std::string& path, const std::string& key) {
   const Json& unreachable = GetMember(page, "unreachable");
@@ -109,7 +120,7 @@ Task<Result<std::string>> TpuApi::Send(WireCall call, Place place) {
   }
   Result<http::Response> answer = co_await transport_->Send(std::move(request));
   const std::string doing = call.method + " " + call.path;
-  if (!answer) co_return std::move(answer).error().With(doing);
+  if (!answer) co_return OfExchange(std::move(answer).error()).With(doing);
   if (answer->status < 200 || answer->status >= 300) {
     const ErrorContext context{.project = place.project, .zone = place.zone};
     co_return ErrorFromResponse(*answer, context).With(doing);
@@ -130,7 +141,7 @@ Result<Json> TpuApi::ReadReply(const std::string& body, const std::string& doing
   Error strange{.code = base::Code::kUnavailable,
                 .message = endpoint_ + " did not answer like the Cloud TPU API: " +
                            (reply ? "JSON, but not an object" : reply.error().message),
-                .hint = "check the endpoint; a proxy or a login page may have answered instead"};
+                .hint = kAskElsewhere};
   return std::move(strange).With(doing);
 }
 

@@ -3,6 +3,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include "jobman/core/held_slice.hpp"
 #include "tests/support/fake_clock.hpp"
 #include "tests/support/fake_transport.hpp"
 
@@ -47,6 +48,21 @@ TEST_F(TpuApiTest, ListsAllPages) {
   EXPECT_EQ(Url(0), "https://tpu.googleapis.com/v2/projects/p/locations/us-central2-b/nodes");
   EXPECT_EQ(Url(1), Url(0) + "?pageToken=to%2Fk%2B1");
   EXPECT_EQ(Url(2), Url(0) + "?pageToken=tok2");
+}
+
+/// The request may have arrived all the same, so that there is a slice to be found.
+TEST_F(TpuApiTest, AnAnswerThatIsTooLargeIsNoRefusal) {
+  const base::Error large{.code = Code::kOutOfRange, .message = "the answer is larger than 64 MiB"};
+  script->Fail(large);
+  const core::SliceRequest request{.ref = {.place = kLab, .name = "q"}};
+  const auto created = loop.Run(api.Create(request));
+  ASSERT_FALSE(created.ok());
+  EXPECT_EQ(created.error().code, Code::kUnavailable);
+  EXPECT_FALSE(core::IsRefusal(created.error()));
+  EXPECT_THAT(created.error().message, HasSubstr("larger than 64 MiB"));
+  EXPECT_THAT(created.error().hint, HasSubstr("check the endpoint"));
+  script->Fail(large);
+  EXPECT_EQ(loop.Run(api.ListNodes(kLab)).error().code, Code::kUnavailable);
 }
 
 TEST_F(TpuApiTest, AnEmptyListingIsASuccess) {
