@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cctype>
 #include <charconv>
+#include <cmath>
 
 #include "cloud/side_service.hpp"
 #include "jobman/base/strings.hpp"
@@ -88,7 +89,9 @@ Result<BilledDay> BilledDayIn(const Json& row) {
   const std::string cost = ColumnOf(row, 2);
   const auto [end, problem] = std::from_chars(cost.data(), cost.data() + cost.size(), day.cost);
   const bool number = problem == std::errc() && end == cost.data() + cost.size();
-  if (!number || day.day.empty()) return NotItsAnswer(kBigQuery, "a row is not one of billing");
+  // "NaN" and "Infinity" are numbers for BigQuery, and no cost.
+  if (!number || !std::isfinite(day.cost) || day.day.empty())
+    return NotItsAnswer(kBigQuery, "a row is not one of billing");
   return day;
 }
 

@@ -127,7 +127,8 @@ TEST_F(BillingApiTest, MoreRowsThanAreReadAreSaid) {
 TEST_F(BillingApiTest, WhatIsNoAnswerIsAnError) {
   for (const char* body :
        {"<html>", "[]", "", "{}", R"({"jobComplete": true, "rows": [{"f": []}]})",
-        R"({"jobComplete": true, "rows": [{"f": [{"v": "d"}, {"v": "a"}, {"v": "x"}]}]})"}) {
+        R"({"jobComplete": true, "rows": [{"f": [{"v": "d"}, {"v": "a"}, {"v": "x"}]}]})",
+        R"({"jobComplete": true, "rows": [{"f": [{"v": "d"}, {"v": "a"}, {"v": "NaN"}]}]})"}) {
     script->Answer(200, body);
     EXPECT_EQ(Ask().error().code, Code::kUnavailable) << body;
   }
