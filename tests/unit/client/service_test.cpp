@@ -4,6 +4,10 @@
 #include <gtest/gtest.h>
 #include <stdlib.h>
 
+#include <string>
+#include <utility>
+#include <vector>
+
 namespace jobman::client {
 namespace {
 
@@ -87,6 +91,17 @@ TEST(ServiceText, NoSecretIsPassedOn) {
     unsetenv(name);
   EXPECT_THAT(all, AllOf(HasSubstr("PATH="), HasSubstr("HTTPS_PROXY=http://proxy:3128\n"),
                          Not(HasSubstr("secret")), Not(HasSubstr("JOBMAN_ENDPOINT"))));
+}
+
+TEST(ServiceText, WhatCredentialsNeedIsPassedOn) {
+  const std::vector<std::pair<std::string, std::string>> needed = {
+      {"GOOGLE_EXTERNAL_ACCOUNT_ALLOW_EXECUTABLES", "1"},
+      {"GCE_METADATA_ROOT", "127.0.0.1:8081"},
+      {"JOBMAN_IAM_ENDPOINT", "http://127.0.0.1:8082"}};
+  for (const auto& [name, value] : needed) setenv(name.c_str(), value.c_str(), 1);
+  const auto kept = ServiceEnvironment();
+  for (const auto& variable : needed) unsetenv(variable.first.c_str());
+  EXPECT_THAT(kept, testing::IsSupersetOf(needed));
 }
 
 }  // namespace
