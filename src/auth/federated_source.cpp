@@ -42,10 +42,15 @@ class Subject {
     if (source.kind == SubjectSource::Kind::kUrl) {
       http::Request request{.url = source.place};
       // Without TLS it is a server of this machine, or of its cloud's metadata.
-      request.direct = source.place.starts_with("http://");
-      for (const auto& [name, value] : source.headers) request.headers.emplace_back(name, value);
+      request.direct = !base::ToLower(source.place).starts_with("https://");
+      Asker asker = asker_;
+      for (const auto& [name, value] : source.headers) {
+        request.headers.emplace_back(name, value);
+        asker.secrets.push_back(value);
+        asker.secrets.push_back(value.substr(value.rfind(' ') + 1));  // "Bearer SECRET"
+      }
       JM_CO_ASSIGN_OR_RETURN(const http::Response answer,
-                             co_await Exchange(exchanger_, asker_, std::move(request)));
+                             co_await Exchange(exchanger_, std::move(asker), std::move(request)));
       co_return In(answer.body);
     }
     const auto text = base::ReadRegularFile(base::ExpandHome(source.place));
@@ -73,9 +78,7 @@ class Subject {
       co_return NoToken(asker_.origin + " run a program, which is not allowed",
                         "if you trust the file: export " + std::string(kAllowVariable) + "=1");
     }
-    const auto trusted = base::CheckTrustedCommand(
-        source.place, {}, {"the program of " + asker_.origin, "put it into a folder of your own"});
-    if (!trusted) co_return NoToken(trusted.error().message, trusted.error().hint);
+    JM_CO_TRY(CheckSafe());
     if (const auto kept = Kept()) co_return *kept;
     auto run = base::RunProcess(Command());
     auto limited = base::WithTimeout(std::move(run), source.timeout, "'" + source.place + "'");
@@ -87,6 +90,17 @@ class Subject {
                                 said.empty() ? "" : ": ", base::Shorten(said, 300)));
     }
     co_return Answer(ran->out);
+  }
+
+  /// Whoever can change the program, or what it keeps, chooses whose token is used.
+  base::Status CheckSafe() const {
+    constexpr const char* kCure = "put it into a folder of your own";
+    const std::string program = "the program of " + asker_.origin;
+    auto safe = base::CheckTrustedCommand(federation_.subject.place, {}, {program, kCure});
+    const std::string& file = federation_.subject.output_file;
+    const std::string kept = "the output file of " + program;
+    if (safe && !file.empty()) safe = base::CheckTrusted(base::ExpandHome(file), {kept, kCure});
+    return safe ? safe : NoToken(safe.error().message, safe.error().hint);
   }
 
   std::vector<std::string> Command() const {

@@ -92,6 +92,19 @@ std::string ReadField(const Json& source, Reader& reader) {
   return field;
 }
 
+/// Its headers are often secret, and its answer always is. Metadata servers of clouds speak plain
+/// http, on this machine's own link.
+void CheckSubjectUrl(const std::string& text, Reader& reader) {
+  const auto url = base::ParseUrl(text);
+  if (!url) {
+    reader.Fail("the \"url\" of its source is no http or https URL");
+  } else if (url->IsOpen() && !base::IsLinkLocal(url->host) &&
+             url->host != "metadata.google.internal") {
+    reader.Fail("its source is plain http to " + ShownWord(url->host),
+                "use an https URL; http is for this machine and for a cloud's metadata server");
+  }
+}
+
 SubjectSource ReadSubject(const Json& source, Reader& reader) {
   SubjectSource subject{.field = ReadField(source, reader)};
   const Json& executable = GetMember(source, "executable");
@@ -106,6 +119,7 @@ SubjectSource ReadSubject(const Json& source, Reader& reader) {
   } else if (!GetString(source, "url").empty()) {
     subject.kind = SubjectSource::Kind::kUrl;
     subject.place = GetString(source, "url");
+    CheckSubjectUrl(subject.place, reader);
     const Json& headers = GetMember(source, "headers");
     for (const auto& [name, value] : headers.items()) {
       if (headers.is_object() && value.is_string())

@@ -4,6 +4,7 @@
 #include <netinet/in.h>
 
 #include <algorithm>
+#include <cstdint>
 #include <optional>
 
 #include "jobman/base/strings.hpp"
@@ -20,6 +21,13 @@ struct Authority {
   std::string_view host = {};
   std::string_view port = {};
 };
+
+/// In the byte order of this machine.
+std::optional<std::uint32_t> Ipv4(std::string_view host) {
+  in_addr address{};
+  if (::inet_pton(AF_INET, std::string(host).c_str(), &address) != 1) return std::nullopt;
+  return ntohl(address.s_addr);
+}
 
 /// Its 16 bytes.
 std::optional<in6_addr> Ipv6(std::string_view host) {
@@ -91,16 +99,22 @@ Result<Url> ParseEndpoint(std::string_view text) {
 bool IsLoopback(std::string_view host) {
   if (host == "localhost") return true;
   // "127.0.0.1.example.org" and "127.0.0.256" are names, and who knows what "127.1" is elsewhere.
-  in_addr v4{};
-  if (::inet_pton(AF_INET, std::string(host).c_str(), &v4) == 1) {
-    return ntohl(v4.s_addr) >> 24U == 127;
-  }
+  if (const auto v4 = Ipv4(host)) return *v4 >> 24U == 127;
   const auto v6 = Ipv6(host);
   return v6 && IN6_IS_ADDR_LOOPBACK(&*v6);
 }
 
+bool IsLinkLocal(std::string_view host) {
+  const auto v4 = Ipv4(host);
+  return v4 && *v4 >> 16U == 0xA9FE;  // 169.254
+}
+
 bool Url::IsOpen() const {
   return scheme != "https" && !IsLoopback(host);
+}
+
+bool Url::HasOriginOf(const Url& other) const {
+  return scheme == other.scheme && host == other.host && port == other.port;
 }
 
 }  // namespace jobman::base

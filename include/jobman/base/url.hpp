@@ -16,6 +16,8 @@ struct Url {
 
   /// Whether a secret sent there can be read on the way: plain http to another machine.
   bool IsOpen() const;
+  /// Whether both are on one server: the scheme, host and port are the same (RFC 6454).
+  bool HasOriginOf(const Url& other) const;
 };
 
 /// kInvalidArgument for anything but an absolute http or https URL. A user name or password in it
@@ -28,5 +30,8 @@ Result<Url> ParseEndpoint(std::string_view text);
 /// Whether the host is this machine: localhost, an address of 127.0.0.0/8 in four decimal numbers,
 /// or ::1. Other ways to write these are not recognised.
 bool IsLoopback(std::string_view host);
+/// Whether the host is an address of 169.254.0.0/16 in four decimal numbers: no router passes it
+/// on, and clouds have their metadata servers there.
+bool IsLinkLocal(std::string_view host);
 
 }  // namespace jobman::base

@@ -123,6 +123,23 @@ TEST_F(FederatedTest, TheTokenOfAUrl) {
   EXPECT_EQ(Form(1).at("subject_token"), "from-url");
 }
 
+TEST_F(FederatedTest, AUrlThatOthersCanReadOnTheWayIsRefused) {
+  for (const char* open : {"http://idp.example.com/token", "HTTP://169.254.169.254.example.com/",
+                           "http://169.255.0.1/token", "http://10.0.0.1/token"}) {
+    EXPECT_THAT(
+        WhyNot(File({{"url", open}})),
+        testing::AllOf(HasSubstr("its source is plain http to "), HasSubstr("use an https")))
+        << open;
+  }
+  EXPECT_THAT(WhyNot(File({{"url", "ftp://idp.example.com/"}})),
+              HasSubstr("is no http or https URL"));
+  for (const char* safe :
+       {"https://idp.example.com/token", "http://127.0.0.1:8080/token", "http://169.254.1.2/token",
+        "http://metadata.google.internal/computeMetadata/v1/identity"}) {
+    EXPECT_EQ(WhyNot(File({{"url", safe}})), "") << safe;
+  }
+}
+
 TEST_F(FederatedTest, AProgramIsRunOnlyIfThatIsAllowed) {
   const base::Json file = OfProgram("echo called >>" + (dir / "calls").string());
   EXPECT_THAT(TokenOf(file), HasSubstr("GOOGLE_EXTERNAL_ACCOUNT_ALLOW_EXECUTABLES=1"));
@@ -158,6 +175,27 @@ TEST_F(FederatedTest, WhatAProgramKeptIsUsedWhileItIsValid) {
   keep(std::numeric_limits<std::int64_t>::max());
   Grant("t");
   EXPECT_EQ(TokenOf(file), "t");
+}
+
+TEST_F(FederatedTest, WhatOthersCanWriteIsNoKeptToken) {
+  env["GOOGLE_EXTERNAL_ACCOUNT_ALLOW_EXECUTABLES"] = "1";
+  const base::Json file = OfProgram("exit 9\n");
+  Write("kept", R"({"version":1,"success":true,"token_type":"x","id_token":"kept",)"
+                R"("expiration_time":1767225660})");
+  std::filesystem::permissions(dir / "kept", std::filesystem::perms{0666});
+  Grant("t");
+  EXPECT_THAT(TokenOf(file), testing::AllOf(HasSubstr("the output file of the program of "),
+                                            HasSubstr("put it into a folder of your own")));
+  EXPECT_THAT(server->requests, testing::IsEmpty());
+}
+
+TEST_F(FederatedTest, AServerThatRepeatsTheHeadersIsNotQuotedWithThem) {
+  const base::Json headers = {{"Authorization", "Bearer idp/secret"}, {"X-Key", "other-secret"}};
+  server->Answer(403, R"({"error":"denied","error_description":)"
+                      R"("no idp/secret, no idp%2Fsecret, no other-secret"})");
+  EXPECT_THAT(TokenOf(File({{"url", "https://idp.example.com/"}, {"headers", headers}})),
+              testing::AllOf(HasSubstr("denied: no [redacted], no [redacted], no [redacted]"),
+                             Not(HasSubstr("secret"))));
 }
 
 TEST_F(FederatedTest, AProgramThatFailsOrHangsIsNamed) {

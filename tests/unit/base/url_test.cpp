@@ -37,6 +37,17 @@ TEST(ParseUrl, RefusesAPasswordWithoutQuotingIt) {
   EXPECT_EQ(url.error().ToString().find("hunter2"), std::string::npos);
 }
 
+TEST(Url, AnOriginIsSchemeHostAndPort) {
+  const auto same = [](const char* one, const char* two) {
+    return ParseUrl(one).value().HasOriginOf(ParseUrl(two).value());
+  };
+  EXPECT_TRUE(same("http://127.0.0.1:80/a", "HTTP://127.0.0.1"));
+  EXPECT_TRUE(same("https://API.example.org/", "https://api.example.org:443/v2"));
+  EXPECT_FALSE(same("http://127.0.0.1:8085", "http://127.0.0.1:80"));
+  EXPECT_FALSE(same("http://localhost", "http://127.0.0.1"));
+  EXPECT_FALSE(same("http://127.0.0.1:443", "https://127.0.0.1"));
+}
+
 TEST(IsLoopback, IsNotFooledByNames) {
   EXPECT_TRUE(IsLoopback("localhost"));
   EXPECT_TRUE(IsLoopback("127.0.0.1"));
@@ -45,6 +56,14 @@ TEST(IsLoopback, IsNotFooledByNames) {
   EXPECT_FALSE(IsLoopback("127.0.0.1.example.org"));
   EXPECT_FALSE(IsLoopback("128.0.0.1"));
   EXPECT_FALSE(IsLoopback("localhost.example.org"));
+}
+
+TEST(IsLinkLocal, IsNotFooledByNames) {
+  EXPECT_TRUE(IsLinkLocal("169.254.169.254"));
+  EXPECT_TRUE(IsLinkLocal("169.254.0.1"));
+  for (const char* host :
+       {"169.254.169.254.example.org", "169.255.0.1", "168.254.0.1", "169.254.1", "127.0.0.1", ""})
+    EXPECT_FALSE(IsLinkLocal(host)) << host;
 }
 
 TEST(IsLoopback, TakesAddressesInTheirPlainFormOnly) {
