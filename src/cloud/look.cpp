@@ -34,8 +34,9 @@ base::Task<std::string> AskForAccount(auth::Identity identity, core::CloudSpec s
   auto safe = http::MakeLoggingTransport(http::MakeRedactingTransport(*std::move(wire)));
   const auto at = base::ParseUrl(*url);
   // Another server on this machine than that of the cloud gets no token.
-  const bool other = !url->starts_with(EndpointIn(spec));
-  if (!at.ok() || (base::IsLoopback(at->host) && other))
+  const auto cloud = base::ParseUrl(EndpointIn(spec));
+  const bool same = at.ok() && cloud.ok() && at->HasOriginOf(*cloud);
+  if (!at.ok() || (base::IsLoopback(at->host) && !same))
     identity.tokens = auth::MakeNoTokenSource();
   const auto transport = auth::MakeAuthTransport(std::move(safe), std::move(identity));
   auto asked = AccountOfToken(transport.get(), *url);
@@ -50,8 +51,7 @@ base::Task<Result<ports::LoginSeen>> LogIn(core::CloudSpec spec, auth::Env env) 
   const auto executor = co_await asio::this_coro::executor;
   const CloudOptions options{.env = env};
   const std::string endpoint = EndpointIn(spec);
-  JM_CO_ASSIGN_OR_RETURN(auth::Identity identity,
-                         IdentityFor(executor, spec, endpoint, clock, options));
+  JM_CO_ASSIGN_OR_RETURN(auth::Identity identity, IdentityFor(executor, spec, endpoint, options));
   JM_CO_TRY(co_await identity.tokens->Get());
   ports::LoginSeen seen{.origin = identity.origin, .account = identity.account};
   if (seen.account.empty())

@@ -131,6 +131,19 @@ TEST_F(SharedTokens, AFileIsExchangedOnceForAll) {
   EXPECT_EQ(without_, 0);
 }
 
+TEST_F(SharedTokens, AServerWhosePortBeginsLikeThatOfTheCloudGetsNone) {
+  variables_["JOBMAN_OSLOGIN_ENDPOINT"] = server_.Url("");
+  core::CloudSpec spec = Spec();
+  spec.token_command = "echo the-token";
+  Loop loop;
+  ASSERT_TRUE(loop.Run(LogIn(spec, Env())).ok());
+  EXPECT_EQ(with_token_, 1) << "who the account is";
+  spec.endpoint.pop_back();
+  ASSERT_TRUE(loop.Run(LogIn(spec, Env())).ok());
+  EXPECT_EQ(with_token_, 1);
+  EXPECT_EQ(without_, 1);
+}
+
 TEST_F(SharedTokens, WithCredentialsTheProcessCannotBeDumped) {
   const auto open = [this](const core::CloudSpec& spec) {
     return test::DumpableAfter([&] {
