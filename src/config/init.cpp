@@ -56,7 +56,7 @@ cloud: {}
 std::string TpuPart(const InitOptions& options) {
   const std::string project =
       options.project.empty()
-          ? "  # project: my-project   # default: GOOGLE_CLOUD_PROJECT, else gcloud's own\n"
+          ? "  # project: my-project   # default: GOOGLE_CLOUD_PROJECT, the key's, gcloud's own\n"
           : "  project: " + options.project + "\n";
   return fmt::format(R"(tpu:
   accelerator: {}      # type and size

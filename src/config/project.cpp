@@ -6,7 +6,10 @@
 namespace jobman::config {
 namespace {
 
+/// Its own variable comes before its file.
 std::optional<FoundText> FromGcloud(const Defaults& defaults) {
+  constexpr const char* kVariable = "CLOUDSDK_CORE_PROJECT";
+  if (const auto project = defaults.env(kVariable)) return FoundText{*project, kVariable};
   const auto named_folder = defaults.env("CLOUDSDK_CONFIG");
   const base::Path folder =
       named_folder ? base::Path(*named_folder) : defaults.home / ".config" / "gcloud";
@@ -56,8 +59,7 @@ std::optional<std::string> IniValue(std::string_view text, std::string_view sect
 std::optional<FoundText> DefaultProject(const Defaults& defaults,
                                         const std::string& credentials_file) {
   if (!defaults.env) return std::nullopt;
-  for (const std::string name :
-       {"GOOGLE_CLOUD_PROJECT", "GCLOUD_PROJECT", "CLOUDSDK_CORE_PROJECT"}) {
+  for (const std::string name : {"GOOGLE_CLOUD_PROJECT", "GCLOUD_PROJECT"}) {
     if (const auto project = defaults.env(name)) return FoundText{*project, name};
   }
   if (const auto project = FromKey(credentials_file, "cloud.credentials_file")) return project;

@@ -13,11 +13,11 @@ struct FoundText {
   std::string where = {};
 };
 
-/// The project when a job file names none: GOOGLE_CLOUD_PROJECT, GCLOUD_PROJECT,
-/// CLOUDSDK_CORE_PROJECT, the project_id of the key in `credentials_file`, then of the key that
-/// GOOGLE_APPLICATION_CREDENTIALS names, then core/project of gcloud's active configuration (under
-/// CLOUDSDK_CONFIG or ~/.config/gcloud), then that of a machine of Google's. `credentials_file`:
-/// the job file's own; empty if it names none.
+/// The project when a job file names none: GOOGLE_CLOUD_PROJECT, GCLOUD_PROJECT, the project_id of
+/// the key in `credentials_file`, then of the key that GOOGLE_APPLICATION_CREDENTIALS names, then
+/// gcloud's own: CLOUDSDK_CORE_PROJECT, core/project of its active configuration (under
+/// CLOUDSDK_CONFIG or ~/.config/gcloud); then that of a machine of Google's, as google-auth has it.
+/// `credentials_file`: the job file's own; empty if it names none.
 std::optional<FoundText> DefaultProject(const Defaults& defaults,
                                         const std::string& credentials_file = {});
 

@@ -67,7 +67,8 @@ constexpr KeyRow kSliceRows[] = {
     Key("tpu.valid_until", T::kDeadline, "none",
         "How long a queued resource may wait. After a duration (6h) another one is requested; at a "
         "time (2026-11-21T08:00:00Z) the job fails."),
-    Key("tpu.project", T::kText, "GOOGLE_CLOUD_PROJECT, CLOUDSDK_CORE_PROJECT, gcloud's own",
+    Key("tpu.project", T::kText,
+        "GOOGLE_CLOUD_PROJECT, that of the service account's key, gcloud's own, the machine's",
         "Google Cloud project; not needed with cloud: local."),
     Translated(Texts("tpu.flags", "[--network=default, --spot]",
                      "Flags of gcloud's create, translated to the keys above; others are refused "

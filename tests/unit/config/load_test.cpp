@@ -372,6 +372,21 @@ TEST(Load, AKeyComesBeforeGcloudAndTheMachineIsTheLastResort) {
   }
 }
 
+TEST(Load, TheVariableOfGcloudIsPartOfItsConfiguration) {
+  const ScratchDir dir;
+  dir.Write("configurations/config_default", "[core]\nproject = from-file\n");
+  const std::string key =
+      dir.Write("key.json", R"({"type": "service_account", "project_id": "of-key"})");
+  const std::map<std::string, std::string> gcloud = {{"CLOUDSDK_CONFIG", dir.path()},
+                                                     {"CLOUDSDK_CORE_PROJECT", "of-variable"}};
+  EXPECT_EQ(DefaultProject(TestDefaults(gcloud))->text, "of-variable");
+  EXPECT_EQ(DefaultProject(TestDefaults(gcloud))->where, "CLOUDSDK_CORE_PROJECT");
+  EXPECT_EQ(DefaultProject(TestDefaults(gcloud), key)->text, "of-key");
+  std::map<std::string, std::string> both = gcloud;
+  both["GOOGLE_APPLICATION_CREDENTIALS"] = key;
+  EXPECT_EQ(DefaultProject(TestDefaults(both))->text, "of-key");
+}
+
 TEST(Load, TheKeyOfTheJobFileSaysWhoseTheProjectIs) {
   const ScratchDir dir;
   const std::string own =
