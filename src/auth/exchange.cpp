@@ -26,8 +26,6 @@ using http::Response;
 
 constexpr int kTries = 3;
 constexpr Duration kFirstPause = std::chrono::seconds{1};
-/// Less is of no consequence: Google accepts what is signed within some minutes.
-constexpr Duration kSkew = std::chrono::minutes{1};
 constexpr std::size_t kLongestSaid = 300;
 
 /// What a server says of an error: RFC 6749 §5.2, or google.rpc.Status of Google's other APIs.
@@ -70,27 +68,15 @@ std::string Quoted(const Response& response, const Said& said, const Asker& aske
   return base::Shorten(base::CleanLine(http::RedactText(text)), kLongestSaid);
 }
 
-/// "this machine's clock is 12m ahead of the server's"; empty if the two agree.
-std::string ClockTrouble(const Response& response, TimePoint now) {
-  const auto date = http::DateOf(response.headers);
-  if (!date) return {};
-  const Duration ahead = now - *date;
-  if (ahead < kSkew && ahead > -kSkew) return {};
-  return fmt::format("this machine's clock is {} {} the server's",
-                     base::FormatDuration(ahead < Duration::zero() ? -ahead : ahead),
-                     ahead < Duration::zero() ? "behind" : "ahead of");
-}
-
 Error Refused(const Response& response, const Said& said, const Asker& asker,
               const std::string& host, TimePoint now) {
   const std::string quoted = Quoted(response, said, asker);
   if (said.subtype == "invalid_rapt" || said.error == "invalid_rapt") {
     return NoToken(asker.origin + ": Google asks for a new login (" + quoted + ")", asker.cure);
   }
-  const std::string clock = ClockTrouble(response, now);
+  const std::string clock = http::ClockTrouble(response.headers, now);
   if (!clock.empty() && said.error == "invalid_grant") {
-    return NoToken(asker.origin + ": " + clock + " (" + quoted + ")",
-                   "set the clock, for instance with timedatectl set-ntp true");
+    return NoToken(asker.origin + ": " + clock + " (" + quoted + ")", http::kClockCure);
   }
   return NoToken(asker.origin + ": " + host + " gives no token: " + quoted, asker.cure);
 }

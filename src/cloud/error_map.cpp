@@ -345,6 +345,15 @@ Error Redirected(const http::Response& response) {
       .hint = "this is not the Cloud TPU API: check --endpoint and cloud.endpoint"};
 }
 
+/// What a service account signs itself is refused for its time, and the service does not say so.
+void NameWrongClock(const http::Headers& headers, base::TimePoint now, Error& error) {
+  const std::string trouble = http::ClockTrouble(headers, now);
+  if (trouble.empty()) return;
+  if (error.message.ends_with('.')) error.message.pop_back();
+  error.message += "; " + trouble;
+  error.hint = std::string(http::kClockCure) + "; if that does not help: " + error.hint;
+}
+
 Json ErrorIn(const http::Response& response) {
   const auto parsed = base::ParseJson(response.body);
   return parsed ? GetMember(*parsed, "error") : Json();
@@ -368,6 +377,9 @@ Error ErrorFromResponse(const http::Response& response, const ErrorContext& cont
   Error classified = Classify(told, false, context);
   if (mute && IsNotTheApi(response, told.code)) {
     classified.hint = "check --endpoint, cloud.endpoint and what proxies are in between";
+  }
+  if (response.status == 401 && context.now) {
+    NameWrongClock(response.headers, *context.now, classified);
   }
   classified.retry_after = retry_after;
   return classified;

@@ -122,7 +122,7 @@ Task<Result<std::string>> TpuApi::Send(WireCall call, Place place) {
   const std::string doing = call.method + " " + call.path;
   if (!answer) co_return OfExchange(std::move(answer).error()).With(doing);
   if (answer->status < 200 || answer->status >= 300) {
-    const ErrorContext context{.project = place.project, .zone = place.zone};
+    const ErrorContext context{.project = place.project, .zone = place.zone, .now = clock_.Now()};
     co_return ErrorFromResponse(*answer, context).With(doing);
   }
   co_return std::move(answer->body);

@@ -1,9 +1,11 @@
 #pragma once
 
+#include <optional>
 #include <string>
 
 #include "jobman/base/json.hpp"
 #include "jobman/base/result.hpp"
+#include "jobman/base/time.hpp"
 #include "jobman/http/transport.hpp"
 
 namespace jobman::cloud {
@@ -12,6 +14,8 @@ namespace jobman::cloud {
 struct ErrorContext {
   std::string project = {};
   std::string zone = {};
+  /// Of this machine, which is compared with the server's if it refuses credentials.
+  std::optional<base::TimePoint> now = {};
 };
 
 /// Where a google.rpc.Status was found: the same code has different meanings there.

@@ -23,6 +23,12 @@ std::optional<std::string> FindHeader(const Headers& headers, std::string_view n
 void SetHeader(Headers& headers, std::string_view name, std::string value);
 /// The time of the server, from its Date field (RFC 9110 §6.6.1).
 std::optional<base::TimePoint> DateOf(const Headers& headers);
+/// "this machine's clock is 12m ahead of the server's"; empty if the two agree to a minute, or if
+/// the server does not say its time.
+std::string ClockTrouble(const Headers& headers, base::TimePoint now);
+/// What to do then.
+inline constexpr const char* kClockCure =
+    "set the clock, for instance with timedatectl set-ntp true";
 
 struct Request {
   std::string method = "GET";

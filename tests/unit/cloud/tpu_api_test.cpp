@@ -3,7 +3,9 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "jobman/core/held_slice.hpp"
+#include <string>
+#include <utility>
+
 #include "tests/support/fake_clock.hpp"
 #include "tests/support/fake_transport.hpp"
 
@@ -19,6 +21,7 @@ using test::Parse;
 using testing::ElementsAre;
 using testing::HasSubstr;
 using testing::IsEmpty;
+using testing::Not;
 
 const core::Place kLab{.project = "p", .zone = "us-central2-b"};
 
@@ -78,6 +81,28 @@ TEST_F(TpuApiTest, AListingWithAFailedPageIsAnError) {
   const auto nodes = loop.Run(api.ListNodes(kLab));
   ASSERT_FALSE(nodes.ok());
   EXPECT_EQ(nodes.error().code, Code::kInternal);
+}
+
+TEST_F(TpuApiTest, AWrongClockIsNamedWhereCredentialsAreRefused) {
+  const auto refused = [this](int status, const std::string& date) {
+    script->Answer(status, R"({"error":{"code":401,"message":"Invalid credentials."}})",
+                   {{"Date", date}});
+    const auto nodes = loop.Run(api.ListNodes(kLab));
+    return nodes ? std::string() : nodes.error().message + "; " + nodes.error().hint;
+  };
+  // The clock of the test says 00:00.
+  const std::string behind = refused(401, "Thu, 01 Jan 2026 00:12:00 GMT");
+  EXPECT_THAT(behind, HasSubstr("Invalid credentials; this machine's clock is 12m behind the "
+                                "server's; set the clock"));
+  EXPECT_THAT(behind, HasSubstr("if that does not help: jobman doctor"));
+  EXPECT_THAT(refused(401, "Wed, 31 Dec 2025 22:00:00 GMT"),
+              HasSubstr("this machine's clock is 2h ahead of the server's"));
+  EXPECT_THAT(refused(401, "Thu, 01 Jan 2026 00:12:05 GMT"), HasSubstr("clock is 12m behind"))
+      << "the same text each time";
+  for (const auto& [status, date] :
+       {std::pair(401, "Thu, 01 Jan 2026 00:00:30 GMT"), std::pair(401, "tomorrow"),
+        std::pair(403, "Thu, 01 Jan 2026 00:12:00 GMT")})
+    EXPECT_THAT(refused(status, date), Not(HasSubstr("machine's clock"))) << status << date;
 }
 
 TEST_F(TpuApiTest, APageTokenThatComesTwiceIsAnError) {
