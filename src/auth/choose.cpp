@@ -4,6 +4,9 @@
 #include <filesystem>
 #include <functional>
 #include <memory>
+#include <mutex>
+#include <set>
+#include <string>
 #include <system_error>
 
 #include "auth/credential_source.hpp"
@@ -11,9 +14,13 @@
 #include "auth/login_sources.hpp"
 #include "auth/no_token.hpp"
 #include "jobman/auth/identity.hpp"
+#include "jobman/base/files.hpp"
 #include "jobman/base/hash.hpp"
+#include "jobman/base/log.hpp"
 #include "jobman/base/process.hpp"
+#include "jobman/base/shell.hpp"
 #include "jobman/base/strings.hpp"
+#include "jobman/base/trusted.hpp"
 #include "jobman/base/url.hpp"
 
 namespace jobman::auth {
@@ -45,6 +52,21 @@ base::Error NoCredentials(const std::string& endpoint) {
                  "key of a service account, cloud.token_command, cloud.token_file, or the "
                  "environment variable " +
                      std::string(kTokenVariable));
+}
+
+/// The file if all users may read it. The log says so once: credentials are chosen for each
+/// service.
+std::string OpenFile(const std::string& name) {
+  const base::Path path = base::ExpandHome(name);
+  if (!base::IsOpenToOthers(path)) return {};
+  static std::mutex guard;
+  static std::set<std::string> told;
+  const std::lock_guard lock(guard);
+  if (told.insert(path.string()).second) {
+    base::Log(base::LogLevel::kWarn, "auth", "others may read {}; chmod 600 {}", path.string(),
+              base::ShellQuote(path.string()));
+  }
+  return path.string();
 }
 
 class Chooser {
@@ -86,7 +108,8 @@ class Chooser {
     }
     if (!settings_.token_file.empty()) {
       return Identity{.tokens = MakeFileTokenSource(settings_.token_file, *machine_.clock),
-                      .origin = "the token file " + settings_.token_file};
+                      .origin = "the token file " + settings_.token_file,
+                      .open_file = OpenFile(settings_.token_file)};
     }
     if (!settings_.token_command.empty()) return ByCommand(settings_.token_command);
     if (!settings_.credentials_file.empty()) {
@@ -157,7 +180,9 @@ class Chooser {
       JM_ASSIGN_OR_RETURN(Exchanger exchanger, Exchange());
       return MakeCredentialFileSource(read, env(), std::move(exchanger));
     };
-    return IdentityOf(found, found.origin + " of " + where, make);
+    JM_ASSIGN_OR_RETURN(Identity identity, IdentityOf(found, found.origin + " of " + where, make));
+    identity.open_file = OpenFile(name);
+    return identity;
   }
 
   Result<Identity> ByMachine(const std::string& host) const {

@@ -173,6 +173,18 @@ Status CheckTrusted(const Path& path, TrustedUse use) {
   return Ok();
 }
 
+bool IsOpenToOthers(const Path& path) {
+  std::error_code failed;
+  const Path real = std::filesystem::canonical(path, failed);
+  struct stat info {};
+  if (failed || ::stat(real.c_str(), &info) != 0) return false;
+  if (info.st_uid != ::geteuid() || (info.st_mode & S_IROTH) == 0) return false;
+  for (Path here = real.parent_path();; here = here.parent_path()) {
+    if (::stat(here.c_str(), &info) != 0 || (info.st_mode & S_IXOTH) == 0) return false;
+    if (here == here.root_path()) return true;
+  }
+}
+
 Status CheckTrustedCommand(std::string_view text, const Path& folder, TrustedUse use) {
   // The home folder by its variable; quotes around it say nothing about the path.
   std::string plain(text);

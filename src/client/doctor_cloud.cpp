@@ -4,6 +4,7 @@
 #include <algorithm>
 
 #include "client/doctor_parts.hpp"
+#include "jobman/base/shell.hpp"
 #include "jobman/base/strings.hpp"
 #include "jobman/base/url.hpp"
 #include "jobman/client/times.hpp"
@@ -109,7 +110,9 @@ base::Task<Finding> CheckCredentials(CheckupPtr checkup, std::string name) {
   if (!login.ok()) co_return HasFailed(name, login.error(), kLogIn);
   std::string found = login->origin;
   if (!login->account.empty()) found += ", as " + login->account;
-  co_return IsFine(name, found);
+  if (login->open_file.empty()) co_return IsFine(name, found);
+  co_return IsOdd(name, found + "; others may read " + login->open_file,
+                  "chmod 600 " + base::ShellQuote(login->open_file));
 }
 
 base::Task<Finding> CheckProject(CheckupPtr checkup, std::string name) {

@@ -53,7 +53,8 @@ base::Task<Result<ports::LoginSeen>> LogIn(core::CloudSpec spec, auth::Env env) 
   const std::string endpoint = EndpointIn(spec);
   JM_CO_ASSIGN_OR_RETURN(auth::Identity identity, IdentityFor(executor, spec, endpoint, options));
   JM_CO_TRY(co_await identity.tokens->Get());
-  ports::LoginSeen seen{.origin = identity.origin, .account = identity.account};
+  ports::LoginSeen seen{
+      .origin = identity.origin, .account = identity.account, .open_file = identity.open_file};
   if (seen.account.empty())
     seen.account = co_await AskForAccount(std::move(identity), std::move(spec), std::move(env));
   co_return seen;

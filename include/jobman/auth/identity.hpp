@@ -40,6 +40,7 @@ struct Identity {
   std::shared_ptr<TokenSource> tokens = {};  ///< of all who act with the same credentials
   std::string origin = {};                   ///< "the credentials in FILE", for people
   std::string account = {};                  ///< e-mail address; empty if only the server knows it
+  std::string open_file = {};      ///< holds the secret, and all users may read it; else empty
   std::string quota_project = {};  ///< whose quota and API pay; empty: that of the request's path
 };
 

@@ -27,4 +27,8 @@ Status CheckTrusted(const Path& path, TrustedUse use);
 /// is found on PATH is the system's.
 Status CheckTrustedCommand(std::string_view command, const Path& folder, TrustedUse use);
 
+/// Whether a file of this user can be read by all users of the machine: its mode says so, and all
+/// folders above let them in. Access control lists are not looked at.
+bool IsOpenToOthers(const Path& path);
+
 }  // namespace jobman::base

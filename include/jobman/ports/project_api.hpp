@@ -13,8 +13,9 @@ using base::Task;
 
 /// On whose behalf the cloud is asked.
 struct LoginSeen {
-  std::string origin = {};   ///< "the token file FILE": where the credentials were found
-  std::string account = {};  ///< e-mail address; empty if nobody says it
+  std::string origin = {};     ///< "the token file FILE": where the credentials were found
+  std::string account = {};    ///< e-mail address; empty if nobody says it
+  std::string open_file = {};  ///< holds the secret, and all users may read it; else empty
 };
 
 /// How much of something a region gives a project.

@@ -224,6 +224,28 @@ TEST_F(CredentialsTest, AKeyThatIsExchangedIsUsedForTheNextToken) {
   EXPECT_EQ(Form(1).at("client_id"), "other-client");
 }
 
+TEST_F(CredentialsTest, AFileThatOthersCanReadIsNamedOnce) {
+  const std::string file = (dir / "credentials.json").string();
+  ASSERT_TRUE(base::WriteFileAtomic(file, User().dump()).ok());
+  std::filesystem::permissions(dir.path(), std::filesystem::perms{0755});
+  const auto choose = [this](const TokenSettings& settings) {
+    const auto identity = ChooseIdentity(settings, machine);
+    return identity ? identity->open_file : identity.error().ToString();
+  };
+  const TokenSettings key{.endpoint = "https://tpu.googleapis.com", .credentials_file = file};
+  const TokenSettings token{.endpoint = "https://tpu.googleapis.com", .token_file = file};
+  EXPECT_EQ(choose(key), "");
+  EXPECT_EQ(choose(token), "");
+  std::filesystem::permissions(file, std::filesystem::perms{0644});
+  testing::internal::CaptureStderr();
+  EXPECT_EQ(choose(key), file);
+  EXPECT_EQ(choose(token), file);
+  const std::string log = testing::internal::GetCapturedStderr();
+  const std::string warning = "others may read " + file + "; chmod 600 " + file;
+  EXPECT_THAT(log, HasSubstr(warning));
+  EXPECT_EQ(log.find(warning), log.rfind(warning));
+}
+
 TEST_F(CredentialsTest, AFileThatOthersCanWriteIsRefused) {
   const base::Path path = dir / "credentials.json";
   ASSERT_TRUE(base::WriteFileAtomic(path, User().dump(), 0666).ok());

@@ -45,6 +45,21 @@ TEST_F(Trusted, WhatOnlyThisUserCanWriteIs) {
   EXPECT_TRUE(CheckTrusted("/dev/null", kUse).ok());
 }
 
+TEST_F(Trusted, AFileIsOpenToOthersIfItsFoldersAre) {
+  Mode("", 0755);
+  Mode("a", 0755);
+  Mode("a/b", 0711);
+  EXPECT_FALSE(IsOpenToOthers(file_));
+  Mode("a/b/file", 0644);
+  EXPECT_TRUE(IsOpenToOthers(file_));
+  std::filesystem::create_symlink(file_, dir_ / "link");
+  EXPECT_TRUE(IsOpenToOthers(dir_ / "link"));
+  Mode("a", 0750);
+  EXPECT_FALSE(IsOpenToOthers(file_));
+  EXPECT_FALSE(IsOpenToOthers(dir_ / "link"));
+  EXPECT_FALSE(IsOpenToOthers(dir_ / "absent"));
+}
+
 TEST_F(Trusted, WhatOthersCanWriteIsNot) {
   Mode("a/b/file", 0602);
   Refused(file_, "a/b/file can be written by other users");

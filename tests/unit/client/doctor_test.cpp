@@ -129,6 +129,14 @@ TEST_F(DoctorTest, CredentialsHaveAnOriginAndAnAccount) {
   EXPECT_EQ(Find("credentials").found, "the token file t, as ada@lab.example");
 }
 
+TEST_F(DoctorTest, CredentialsThatOthersMayReadAreOdd) {
+  login_->open_file = "/home/ada/t";
+  const Finding finding = Find("credentials");
+  EXPECT_EQ(finding.result, Verdict::kWarning);
+  EXPECT_EQ(finding.found, "the token file t, as ada@lab.example; others may read /home/ada/t");
+  EXPECT_EQ(finding.cure, "chmod 600 /home/ada/t");
+}
+
 TEST_F(DoctorTest, WithoutCredentialsTheCloudIsNotAsked) {
   base::Error none{.code = base::Code::kUnauthenticated,
                    .message = "no credentials for https://tpu.googleapis.com",

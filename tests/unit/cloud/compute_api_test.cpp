@@ -3,8 +3,14 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <filesystem>
+#include <optional>
+#include <string>
+
+#include "jobman/base/files.hpp"
 #include "jobman/cloud/look.hpp"
 #include "tests/support/fake_transport.hpp"
+#include "tests/support/temp_dir.hpp"
 
 namespace jobman::cloud {
 namespace {
@@ -98,6 +104,23 @@ TEST(LogIn, NamesWhereTheCredentialsAreFrom) {
   core::CloudSpec other;
   other.endpoint = "https://tpu.example.com";
   EXPECT_EQ(loop.Run(LogIn(other, nothing)).error().code, Code::kUnauthenticated);
+}
+
+TEST(LogIn, NamesAFileThatOthersMayRead) {
+  const test::TempDir dir;
+  const std::string file = (dir / "token").string();
+  ASSERT_TRUE(base::WriteFileAtomic(file, "t").ok());
+  std::filesystem::permissions(dir.path(), std::filesystem::perms{0755});
+  const auth::Env nothing = [](const std::string&) { return std::optional<std::string>(); };
+  const auto open_file = [&] {
+    Loop loop;
+    const auto seen =
+        loop.Run(LogIn({.endpoint = "http://127.0.0.1:1", .token_file = file}, nothing));
+    return seen ? seen->open_file : seen.error().ToString();
+  };
+  EXPECT_EQ(open_file(), "");
+  std::filesystem::permissions(file, std::filesystem::perms{0644});
+  EXPECT_EQ(open_file(), file);
 }
 
 }  // namespace
