@@ -38,14 +38,14 @@ base::Task<base::Status> KeptOffers::Open() {
   co_return base::Ok();
 }
 
-base::Task<base::Result<KeptOffers::Words>> KeptOffers::Fetch(Call call, core::Place place) {
+base::Task<base::Result<KeptOffers::Words>> KeptOffers::Fetch(Call call, std::string zone) {
   const base::Status opened = co_await Open();
   if (!opened.ok()) {
     out_of_reach_ = opened.error();
     co_return opened.error();
   }
-  std::string what = "zone " + place.zone;
-  auto asked = (cloud_.catalog.get()->*call)(std::move(place));
+  std::string what = zone.empty() ? "the list of zones" : "zone " + zone;
+  auto asked = call(*cloud_.catalog);
   auto words = co_await base::WithTimeout(std::move(asked), kOfferAnswer, std::move(what));
   if (!words.ok() && IsOfTheWholeCloud(words.error(), answered_)) out_of_reach_ = words.error();
   answered_ = answered_ || words.ok();
@@ -59,7 +59,7 @@ base::Task<base::Result<KeptOffer>> KeptOffers::Ask(std::string what, Call call,
       "offers:" + what + ":" + cloud_spec_.endpoint + ":" + place.project + ":" + place.zone;
   auto kept = co_await Find(key, question);
   if (kept && Has(*kept, question.wanted)) co_return *std::move(kept);
-  auto words = co_await Fetch(call, place);
+  auto words = co_await Fetch(call, place.zone);
   if (!words.ok() && kept) co_return *std::move(kept);
   if (!words.ok()) co_return words.error();
   KeptOffer offer{.words = std::move(words).value(), .at = context_.Now()};

@@ -55,15 +55,29 @@ base::Task<void> AskInTurn(std::shared_ptr<Asking> all) {
   all->ended.WakeAll();
 }
 
+/// Without the project's list the zones of the query are answered for all the same.
+base::Task<void> AskOthers(std::shared_ptr<Asking> all, std::vector<std::string> known) {
+  const KeptOffers::Question question{.place = {.project = all->project}, .anew = all->anew};
+  const auto zones = co_await all->offers.Zones(question);
+  if (zones.ok()) {
+    for (const std::string& zone : zones->words) {
+      if (std::find(known.begin(), known.end(), zone) == known.end())
+        all->answer.zones.push_back({.zone = zone});
+    }
+  }
+  co_await AskInTurn(std::move(all));
+}
+
 }  // namespace
 
 base::Task<ZonesAnswer> AskZones(Context context, ZonesQuery query) {
   const auto executor = context.loop->get_executor();
   const auto all = std::make_shared<Asking>(std::move(context), query);
   const base::CancelScope scope;
+  all->askers = kZonesAtOnce;
   for (int i = 0; i < kZonesAtOnce; ++i) {
-    ++all->askers;
-    base::Spawn(executor, scope, AskInTurn(all));
+    const bool lists = i == 0 && query.and_not_in.has_value();
+    base::Spawn(executor, scope, lists ? AskOthers(all, *query.and_not_in) : AskInTurn(all));
   }
   while (all->askers > 0) co_await all->ended.Wait();
   all->answer.out_of_reach = all->offers.out_of_reach();

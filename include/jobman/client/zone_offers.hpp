@@ -21,11 +21,13 @@ struct ZonesQuery {
   core::CloudSpec cloud = {};
   std::string project = {};
   std::vector<std::string> zones = {};
+  /// Asks also the project's zones that are not among these. Nothing: only `zones`.
+  std::optional<std::vector<std::string>> and_not_in = {};
   bool anew = false;  ///< asks for what is kept, too
 };
 
 struct ZonesAnswer {
-  std::vector<ZoneOffers> zones = {};  ///< in the order of the query
+  std::vector<ZoneOffers> zones = {};  ///< in the order of the query, then the project's others
   /// Set if the cloud does not answer, or there are no credentials: then the zones that were not
   /// asked for that reason have the same error.
   std::optional<base::Error> out_of_reach = {};

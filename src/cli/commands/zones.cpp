@@ -73,9 +73,10 @@ base::Status AskOrKnow(App& app, const ZonesOptions& options, const std::vector<
     return base::Ok();
   }
   JM_ASSIGN_OR_RETURN(const client::Context context, OpenForAsking(app));
-  auto answer = context.Await(client::AskZones(
-      context,
-      {.cloud = spec.cloud, .project = view.project, .zones = zones, .anew = options.refresh}));
+  client::ZonesQuery query{
+      .cloud = spec.cloud, .project = view.project, .zones = zones, .anew = options.refresh};
+  if (options.zones.empty()) query.and_not_in = core::ZonesWithPrice(view.prices, "");
+  auto answer = context.Await(client::AskZones(context, std::move(query)));
   view.rows = std::move(answer.zones);
   const bool any = std::any_of(view.rows.begin(), view.rows.end(),
                                [](const ZoneOffers& row) { return !row.refused; });
@@ -128,7 +129,8 @@ void AddZones(CLI::App& root, Invocation& chosen) {
   auto options = std::make_shared<ZonesOptions>();
   CLI::App* command = root.add_subcommand(
       "zones", "What zones offer: accelerator types and runtime versions, with list prices");
-  command->add_option("ZONE", options->zones, "These zones; else all that the price list has");
+  command->add_option("ZONE", options->zones,
+                      "These zones; else those of the price list and of the project");
   command
       ->add_option("-a,--accelerator", options->type,
                    "Only zones with this type, v4-8, or generation, v4; with its price there")

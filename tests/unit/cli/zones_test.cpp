@@ -143,9 +143,26 @@ TEST_F(ZonesCommand, WithoutANetworkTheBuiltInListIsShown) {
 TEST_F(ZonesCommand, TheZonesOfTheGenerationAreAsked) {
   const auto ended = world_.Run({"zones", "--project", "demo", "-a", "v4-16"});
   EXPECT_EQ(ended.exit_code, 0) << ended.err;
-  EXPECT_THAT(cloud_.calls(), testing::ElementsAre("AcceleratorTypes us-central2-b",
-                                                   "RuntimeVersions us-central2-b"));
+  EXPECT_THAT(cloud_.calls(),
+              testing::UnorderedElementsAre("Zones demo", "AcceleratorTypes us-central2-b",
+                                            "RuntimeVersions us-central2-b"))
+      << "the price list has europe-west4-a, for other generations";
   EXPECT_THAT(ended.out, HasSubstr("us-central2-b      25.76  7.37         1   0s\n"));
+}
+
+TEST_F(ZonesCommand, ZonesThatThePriceListLacksAreShown) {
+  FakeSliceApi newer(world_.clock,
+                     {.zones = {{"us-central2-b", {"v4-8"}}, {"mars-north1-a", {"v4-8"}}}});
+  world_.open_cloud = Lend(newer);
+  EXPECT_EQ(world_.Run({"zones", "--project", "demo", "-q"}).out, "us-central2-b\nmars-north1-a\n");
+  EXPECT_EQ(world_.Run({"zones", "--project", "demo", "-a", "v4-8", "-q"}).out,
+            "us-central2-b\nmars-north1-a\n");
+  EXPECT_EQ(newer.CountCalls("Zones"), 1) << "the list is kept, as the offers are";
+  newer.AddFault({.call = "Zones",
+                  .error = {.code = base::Code::kPermissionDenied, .message = "not allowed"},
+                  .times = 1});
+  EXPECT_EQ(world_.Run({"zones", "--project", "demo", "-a", "v4", "-q", "--refresh"}).out,
+            "us-central2-b\n");
 }
 
 TEST_F(ZonesCommand, OnlyZonesWithTheTypeAreShown) {
