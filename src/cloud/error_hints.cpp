@@ -10,8 +10,9 @@ using base::Reason;
 std::string ProjectFlag(const ErrorContext& context) {
   return " --project=" + (context.project.empty() ? "PROJECT" : context.project);
 }
-std::string ZoneFlag(const ErrorContext& context) {
-  return " --zone=" + (context.zone.empty() ? "ZONE" : context.zone);
+/// What shows everything that the zone offers.
+std::string ZoneCommand(const ErrorContext& context) {
+  return "jobman zones " + (context.zone.empty() ? "ZONE" : context.zone) + ProjectFlag(context);
 }
 
 std::string QuotaPage(const ErrorContext& context) {
@@ -106,16 +107,12 @@ std::string HintFor(Code code, Reason reason, About about, const ErrorContext& c
       return "choose another zone, or have the project allowed for this one; check the name of "
              "the zone and of the project";
     case Reason::kBadAccelerator:
-      return "choose another tpu.accelerator or tpu.zone; what the zone offers: gcloud compute "
-             "tpus accelerator-types list" +
-             ZoneFlag(context) + ProjectFlag(context);
+      return "choose another tpu.accelerator or tpu.zone; what the zone offers: " +
+             ZoneCommand(context);
     case Reason::kBadZone:
-      return "set tpu.zone to a zone that this lists: gcloud compute tpus locations list" +
-             ProjectFlag(context);
+      return "set tpu.zone to a zone that this lists: jobman zones" + ProjectFlag(context);
     case Reason::kBadRuntime:
-      return "leave tpu.version out, or set it to one of: gcloud compute tpus tpu-vm versions "
-             "list" +
-             ZoneFlag(context) + ProjectFlag(context);
+      return "leave tpu.version out, or set it to one of: " + ZoneCommand(context);
     case Reason::kReservation:
       return "check tpu.reservation and its zone, or set tpu.pricing to spot or ondemand";
     case Reason::kNone:

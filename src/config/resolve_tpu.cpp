@@ -20,7 +20,7 @@ void CheckUnknownType(Reader& reader, const core::TpuSpec& tpu, const base::Erro
     return reader.Complain(
         "tpu.version",
         "tpu.version is missing, and the type " + tpu.accelerator + " is not known here",
-        "what there is: gcloud compute tpus tpu-vm versions list\n  " + unknown.hint);
+        "what a zone offers: jobman zones ZONE\n  " + unknown.hint);
   }
   reader.Warn("tpu.accelerator", tpu.accelerator + " is not known here: the API decides",
               "its hosts and chips come from the API; " + unknown.hint);

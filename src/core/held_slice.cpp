@@ -29,7 +29,11 @@ std::string CureOf(const SliceRef& slice, const DeleteRefused& refused) {
                     refused.error.code == base::Code::kPermissionDenied;
   if (fits && !refused.error.hint.empty()) return refused.error.hint;
   const bool queued = slice.mode == AllocationMode::kQueuedResources;
-  return std::string("delete it by hand, which jobman notices: gcloud compute tpus ") +
+  const bool passes = refused.error.code == base::Code::kAborted;
+  return std::string(passes ? "something else is changing it, and jobman tries again; if that "
+                              "lasts, "
+                            : "") +
+         "delete it by hand, which jobman notices: gcloud compute tpus " +
          (queued ? "queued-resources" : "tpu-vm") + " delete " + NamesOfParts(slice).front() +
          " --zone " + slice.place.zone + " --project " + slice.place.project;
 }

@@ -63,8 +63,8 @@ const Refusal kRefusals[] = {{"quota", 4, "waiting does not help"},
                              {"api_disabled", 4, "gcloud services enable tpu.googleapis.com"},
                              {"zone_denied", 4, "choose another zone"},
                              {"bad_type", 2, "choose another tpu.accelerator or tpu.zone"},
-                             {"bad_zone", 2, "gcloud compute tpus locations list"},
-                             {"bad_runtime", 2, "gcloud compute tpus tpu-vm versions list"}};
+                             {"bad_zone", 2, "jobman zones --project="},
+                             {"bad_runtime", 2, "jobman zones us-"}};
 
 class RefusedForGood : public Rehearsal,
                        public testing::WithParamInterface<std::tuple<Refusal, Way>> {};

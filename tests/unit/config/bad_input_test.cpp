@@ -317,7 +317,7 @@ const BadInput kValues[] = {
      R"(job.yaml:2:1: tpu.version is missing, and the type v99 is not known here
   2 | tpu: {accelerator: v99, zone: us-central2-b, project: p}
     | ^
-  what there is: gcloud compute tpus tpu-vm versions list
+  what a zone offers: jobman zones ZONE
   types are written like v2-8, v3-8, v4-8, v5litepod-1, v5p-8, v6e-1
 )"},
     {"RegionForZone", Tpu("v4-32", "us-central2"),

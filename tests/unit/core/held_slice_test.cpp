@@ -34,6 +34,10 @@ TEST(CureOf, OnlyAdviceThatIsMeantForTheRefusalIsBetterThanDeletingByHand) {
   EXPECT_EQ(CureOf(slice, refused),
             "delete it by hand, which jobman notices: gcloud compute tpus tpu-vm delete s --zone z "
             "--project p");
+  refused.error.code = base::Code::kAborted;
+  EXPECT_EQ(CureOf(slice, refused),
+            "something else is changing it, and jobman tries again; if that lasts, delete it by "
+            "hand, which jobman notices: gcloud compute tpus tpu-vm delete s --zone z --project p");
   refused.error.code = base::Code::kUnauthenticated;
   EXPECT_EQ(CureOf(slice, refused), "wait for better times");
   refused.error = {.reason = base::Reason::kPermission, .hint = "ask for the role"};
