@@ -48,18 +48,8 @@ base::Error NoUser(const std::string& account) {
 
 base::Task<Result<base::Json>> PostTo(http::Transport* transport, http::Request request) {
   request.method = "POST";
-  request.headers.emplace_back("Accept", "application/json");
-  const std::string what = "POST " + request.url.substr(0, request.url.find('?'));
-  const auto answer = co_await transport->Send(std::move(request));
-  if (!answer) co_return base::Error(answer.error()).With(what);
-  if (answer->status < 200 || answer->status >= 300) {
-    co_return ErrorOf(kOsLogin, *answer).With(what);
-  }
-  auto json = base::ParseJson(answer->body);
-  if (json.ok() && json->is_object()) co_return json;
-  base::Error strange{.code = base::Code::kUnavailable,
-                      .message = "the answer is not that of OS Login"};
-  co_return std::move(strange).With(what);
+  std::string what = "POST " + request.url.substr(0, request.url.find('?'));
+  return AskService(transport, &kOsLogin, std::move(request), std::move(what));
 }
 
 /// Empty for a cloud without one.

@@ -94,7 +94,9 @@ base::Error ErrorOf(const SideService& service, const http::Response& response) 
 
 base::Error NotItsAnswer(const SideService& service, const std::string& why) {
   return {.code = base::Code::kUnavailable,
-          .message = std::string("the answer is not that of ") + service.name + ": " + why};
+          .message = std::string("the answer is not that of ") + service.name + ": " + why,
+          .hint = std::string("see what else could answer there, a proxy (HTTPS_PROXY) or ") +
+                  service.variable + "; if there is neither, try again later"};
 }
 
 base::Task<Result<base::Json>> AskService(http::Transport* transport, const SideService* service,

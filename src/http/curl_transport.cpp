@@ -174,7 +174,10 @@ Result<Response> Finish(Exchange& exchange, const base::Url& url, CURLcode code,
                  .message = peer + ": the answer is larger than " +
                             std::to_string(options.max_response_bytes >> 20U) +
                             " MiB or has more than " +
-                            std::to_string(options.max_header_bytes >> 10U) + " KiB of headers"};
+                            std::to_string(options.max_header_bytes >> 10U) + " KiB of headers",
+                 .hint =
+                     "no service of Google answers like that: see what else could answer "
+                     "there, a proxy (HTTPS_PROXY) or another endpoint"};
   }
   if (code != CURLE_OK) {
     return ToError(exchange.easy.get(), code, peer, exchange.detail.data());

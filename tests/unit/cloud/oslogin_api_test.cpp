@@ -99,7 +99,11 @@ TEST_F(OsLoginApiTest, ARefusalIsTheServices) {
   EXPECT_THAT(refused.error().ToString(),
               AllOf(HasSubstr("importSshPublicKey"), HasSubstr("has not been used")));
   script->Answer(200, "<html>");
-  EXPECT_EQ(Import().error().code, Code::kUnavailable);
+  const auto strange = Import();
+  ASSERT_FALSE(strange.ok());
+  EXPECT_EQ(strange.error().code, Code::kUnavailable);
+  EXPECT_THAT(strange.error().message, HasSubstr("the answer is not that of OS Login: "));
+  EXPECT_THAT(strange.error().hint, HasSubstr("JOBMAN_OSLOGIN_ENDPOINT"));
 }
 
 }  // namespace

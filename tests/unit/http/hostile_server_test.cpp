@@ -104,6 +104,7 @@ TEST(HostileServer, WithAnEndlessBodyIsCutOff) {
   const base::Error error = ErrorOf(peer, {.max_response_bytes = std::size_t{1} << 20U});
   EXPECT_EQ(error.code, Code::kOutOfRange);
   EXPECT_THAT(error.message, HasSubstr("larger than 1 MiB"));
+  EXPECT_THAT(error.hint, HasSubstr("a proxy (HTTPS_PROXY) or another endpoint"));
 }
 
 TEST(HostileServer, WithBrokenGzipGivesNoAnswer) {
