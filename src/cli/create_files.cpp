@@ -132,18 +132,22 @@ Result<std::vector<core::JobId>> CreateAll(App& app, const client::Context& cont
                                            const LoadedFiles& files, CreateHow how) {
   std::vector<client::CheckedFile> checked;  // all files, before the first job is stored
   std::set<std::string> said;
+  const auto say = [&](const std::string& note) {
+    if (said.insert(note).second) app.Say("note: " + note);
+  };
+  const core::PriceList prices = PricesOrNote(app);
   for (const auto& [file, loaded] : files) {
+    const bool asks = how.preflight != client::Preflight::kNone;
+    const std::string unpriced = asks ? UnpricedNote(prices, loaded.spec) : std::string();
+    if (!unpriced.empty()) say(unpriced);
     const auto* const earlier = checked.empty() ? nullptr : &checked.back();
     JM_ASSIGN_OR_RETURN(auto one, context.Await(client::CheckBeforeCreate(context, loaded, earlier,
                                                                           how.preflight)));
-    for (const std::string& note : one.notes) {
-      if (said.insert(note).second) app.Say("note: " + note);
-    }
+    for (const std::string& note : one.notes) say(note);
     checked.push_back(std::move(one));
   }
   JM_ASSIGN_OR_RETURN(const auto jobs,
                       context.Await(client::CreateJobs(context, std::move(checked))));
-  const core::PriceList prices = PricesOrNote(app);
   views::Created view{.all = NameAll(context, jobs)};
   std::vector<core::JobId> ids;
   for (const core::Job& job : jobs) {

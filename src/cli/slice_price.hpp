@@ -13,6 +13,10 @@ namespace jobman::cli {
 /// not known, if the job asks for none (tpu.existing), or if nobody pays for it (cloud: local).
 std::optional<double> SlicePrice(const core::PriceList& prices, const core::JobSpec& spec);
 
+/// What to say of a job whose pricing has no price where the list has the other one of its type and
+/// zone: the zone may not offer it. Empty for any other.
+std::string UnpricedNote(const core::PriceList& prices, const core::JobSpec& spec);
+
 /// The list for a price that is shown beside something else: if that of the user cannot be used, a
 /// note says so, and the list is empty.
 core::PriceList PricesOrNote(App& app);

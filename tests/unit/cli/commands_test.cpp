@@ -442,6 +442,26 @@ TEST_F(Commands, ATypeThatTheZoneDoesNotOfferIsShownInTheFile) {
   EXPECT_THAT(made.err, Not(HasSubstr("note:"))) << "it was not to be asked";
 }
 
+TEST_F(Commands, APricingThatThePriceListLacksThereIsSpokenOf) {
+  LoseTheCloud();
+  world_.fill = [this](test::MemoryStore& store) { HoldLease(store); };
+  std::vector<std::string> create = {"create",
+                                     "--endpoint",
+                                     "http://127.0.0.1:1",
+                                     GoodFile("a.yaml"),
+                                     "--set",
+                                     "tpu.accelerator=v6e-8",
+                                     "--set",
+                                     "tpu.zone=southamerica-west1-a"};
+  EXPECT_THAT(world_.Run(create).err, Not(HasSubstr("price list"))) << "it has one on demand";
+  create.insert(create.end(), {"--set", "tpu.pricing=spot"});
+  EXPECT_THAT(world_.Run(create).err,
+              HasSubstr(") has a price of v6e in southamerica-west1-a on demand, and none for "
+                        "spot: the zone may not offer tpu.pricing: spot\n"));
+  create.emplace_back("--no-preflight");
+  EXPECT_THAT(world_.Run(create).err, Not(HasSubstr("price list")));
+}
+
 TEST_F(Commands, AZoneThatWasSetForATypeThatIsElsewhereIsTheOneThatIsWrong) {
   const std::string place = "http://127.0.0.1:1:demo:us-central1-a";
   LoseTheCloud();
