@@ -9,6 +9,10 @@
 namespace jobman::client {
 namespace {
 
+/// For an error of which neither it nor its check knows a cure.
+constexpr const char* kLookCloser =
+    "jobman --verbose doctor logs what is asked, and what comes back";
+
 struct ListedCheck {
   const char* name = "";
   base::Task<Finding> (*run)(CheckupPtr, std::string) = nullptr;
@@ -91,6 +95,7 @@ Finding IsSkipped(std::string check, std::string why) {
 Finding HasFailed(std::string check, base::Error error, std::string cure) {
   Finding finding{.check = std::move(check), .result = Verdict::kFailed, .found = error.ToString()};
   finding.cure = error.hint.empty() ? std::move(cure) : error.hint;
+  if (finding.cure.empty()) finding.cure = kLookCloser;
   finding.failure = std::move(error);
   return finding;
 }

@@ -68,6 +68,15 @@ base::Task<base::Result<std::vector<std::string>>> ZonesOf(Context context, core
   co_return co_await client.catalog->Zones(std::move(project));
 }
 
+/// "2 zones: a, b"; of many `jobman zones` says more.
+std::string ZonesText(const std::vector<std::string>& zones) {
+  constexpr std::size_t kMostNames = 8;
+  const std::string count = base::Plural(static_cast<std::int64_t>(zones.size()), "zone");
+  if (zones.empty()) return count;
+  return count + ": " +
+         (zones.size() <= kMostNames ? base::Join(zones, ", ") : "jobman zones names them");
+}
+
 Finding LacksZone(const std::string& name, const core::Place& place,
                   const std::vector<std::string>& zones) {
   const auto nearest = base::Nearest(place.zone, zones);
@@ -167,10 +176,10 @@ base::Task<Finding> CheckZone(CheckupPtr checkup, std::string name) {
   auto asked = ZonesOf(checkup->context, about.spec.cloud, place.project);
   const auto zones = co_await base::WithTimeout(std::move(asked), kCheckLimit, std::move(what));
   if (!zones.ok()) co_return ApiFailed(name, zones.error());
-  const std::string count = base::Plural(static_cast<std::int64_t>(zones->size()), "zone");
-  if (!about.zone_known) co_return IsFine(name, place.project + " may use " + count);
+  if (!about.zone_known) co_return IsFine(name, place.project + " may use " + ZonesText(*zones));
   const bool has_it = std::find(zones->begin(), zones->end(), place.zone) != zones->end();
   if (!has_it) co_return LacksZone(name, place, *zones);
+  const std::string count = base::Plural(static_cast<std::int64_t>(zones->size()), "zone");
   co_return IsFine(name, place.zone + ", one of " + count + " of " + place.project);
 }
 

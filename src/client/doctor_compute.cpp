@@ -87,15 +87,6 @@ int AddressesOf(const Examination& about) {
   return about.has_job ? std::max(AddressesFor(about.spec.tpu), 1) : 1;
 }
 
-std::string OtherQuotas(const Quotas& quotas) {
-  std::string text;
-  for (const ports::RegionQuota& quota : quotas) {
-    if (quota.metric == "SSD_TOTAL_GB" || quota.metric == "DISKS_TOTAL_GB")
-      text += fmt::format(", {} {:.0f} of {:.0f}", quota.metric, quota.usage, quota.limit);
-  }
-  return text;
-}
-
 Finding JudgeAddresses(const std::string& name, const Examination& about, const Quotas& quotas) {
   const auto quota = std::find_if(quotas.begin(), quotas.end(), [](const auto& one) {
     return one.metric == "IN_USE_ADDRESSES" && one.limit >= 0;
@@ -103,8 +94,8 @@ Finding JudgeAddresses(const std::string& name, const Examination& about, const 
   const std::string region = core::RegionOf(about.spec.tpu.zone);
   if (quota == quotas.end()) return IsSkipped(name, region + " has no quota of addresses");
   const int needed = AddressesOf(about);
-  const std::string found = fmt::format("{}: {:.0f} of {:.0f} external addresses are used{}",
-                                        region, quota->usage, quota->limit, OtherQuotas(quotas));
+  const std::string found = fmt::format("{}: {:.0f} of {:.0f} external addresses are used", region,
+                                        quota->usage, quota->limit);
   if (quota->limit - quota->usage >= needed) return IsFine(name, found);
   const std::string text = fmt::format("{}; each host takes one, {} in all", found, needed);
   const std::string cure =

@@ -42,7 +42,7 @@ base::Task<bool> AwaitLogin(CheckupPtr checkup);
 Finding IsFine(std::string check, std::string found);
 Finding IsOdd(std::string check, std::string found, std::string cure);
 Finding IsSkipped(std::string check, std::string why);
-/// `cure` is for an error without a hint.
+/// `cure` is for an error without a hint. No failure is without a cure: there is a general one.
 Finding HasFailed(std::string check, base::Error error, std::string cure = {});
 
 }  // namespace jobman::client

@@ -26,6 +26,8 @@ namespace jobman::client {
 namespace {
 
 constexpr const char* kAgentVariable = "SSH_AUTH_SOCK";
+constexpr const char* kWayCure =
+    "see to the way to the hosts: ssh.proxy_jump, ssh.proxy_command, ssh.address";
 
 /// "ssh-ed25519" of the line of a public key.
 std::string TypeOfKey(const base::Path& key) {
@@ -168,13 +170,14 @@ base::Task<Finding> CheckHost(CheckupPtr checkup, std::string name) {
   const auto job = co_await HeldJob(context.stores.jobs);
   if (!job) co_return IsSkipped(name, "no job holds a slice");
   const auto target = TargetOf(context.paths, *job, 0);
-  if (!target.ok()) co_return HasFailed(name, target.error());
+  if (!target.ok()) co_return HasFailed(name, target.error(), kWayCure);
   const std::string what =
       fmt::format("{}:{}, host 0 of job {}", target->address, target->port, job->name);
   if (ports::HasProxy(*target)) {
     auto led = co_await FollowProxy(context, *job, *target);
     if (led.ok()) co_return IsFine(name, what + ", can be reached through its proxy");
-    co_return HasFailed(name, std::move(led).error().With(what));
+    base::Error lost = std::move(led).error().With(what);
+    co_return HasFailed(name, std::move(lost), kWayCure);
   }
   auto tried = ReachPort(target->address, target->port);
   std::string named = what;

@@ -4,6 +4,7 @@
 
 #include <cerrno>
 #include <filesystem>
+#include <optional>
 
 #include "client/doctor_parts.hpp"
 #include "jobman/base/process.hpp"
@@ -43,20 +44,37 @@ base::Status FolderIsUsable(const base::StatePaths& paths, const base::Path& fol
   return ControllerCanWork({.home = folder});
 }
 
+std::string StoreCure(const base::StatePaths& paths) {
+  return "see to " + paths.StoreDir().string() +
+         ": is its disk there, and are its files yours? Or use another home: JOBMAN_HOME";
+}
+
 std::string RoomText(const std::optional<std::int64_t>& room) {
   return room ? ", " + base::FormatBytes(*room) + " free" : std::string();
 }
 
-/// Whether the controller, a process of this machine, is not the program that runs here.
-bool IsAnotherProgram(const std::string& lease_holder) {
+/// Whether the controller is not the program that runs here. Nothing if that cannot be seen: it is
+/// on another machine, or may not be looked into, as every process that has had credentials.
+std::optional<bool> IsAnotherProgram(const std::string& lease_holder) {
   const auto holder = controller::ParseHolder(lease_holder);
-  if (!holder || !controller::IsHere(*holder)) return false;
+  if (!holder || !controller::IsHere(*holder)) return std::nullopt;
   std::error_code failed;
   const auto theirs =
       std::filesystem::read_symlink(fmt::format("/proc/{}/exe", holder->pid), failed);
-  if (failed) return false;
+  if (failed) return std::nullopt;
   const auto ours = std::filesystem::read_symlink("/proc/self/exe", failed);
-  return !failed && theirs != ours;
+  if (failed) return std::nullopt;
+  return theirs != ours;
+}
+
+Finding JudgeController(const std::string& name, const std::string& lease_holder) {
+  const std::string found = controller::HolderText(lease_holder);
+  const auto another = IsAnotherProgram(lease_holder);
+  if (!another)
+    return IsFine(name, found + "; whether it is of this version cannot be seen from here");
+  if (!*another) return IsFine(name, found);
+  return IsOdd(name, found + ", of another version",
+               "jobman controller stop && jobman controller start");
 }
 
 /// "OpenSSH_9.2p1 Debian-2": what `ssh -V` writes, up to the first comma.
@@ -93,13 +111,14 @@ base::Task<Finding> CheckFolder(CheckupPtr checkup, std::string name) {
 
 base::Task<Finding> CheckStore(CheckupPtr checkup, std::string name) {
   const Context& context = checkup->context;
-  if (!checkup->about.store.ok()) co_return HasFailed(name, checkup->about.store.error());
+  const std::string cure = StoreCure(context.paths);
+  if (!checkup->about.store.ok()) co_return HasFailed(name, checkup->about.store.error(), cure);
   if (context.stores.jobs == nullptr) co_return IsSkipped(name, "there is none");
   const base::Status site = co_await CheckSite(context, false);
-  if (!site.ok()) co_return HasFailed(name, site.error());
+  if (!site.ok()) co_return HasFailed(name, site.error(), cure);
   const ports::JobFilter all;
   const auto jobs = co_await context.stores.jobs->List(all);
-  if (!jobs.ok()) co_return HasFailed(name, jobs.error());
+  if (!jobs.ok()) co_return HasFailed(name, jobs.error(), cure);
   const auto count = static_cast<std::int64_t>(jobs->size());
   co_return IsFine(name, "it opens, and has " + base::Plural(count, "job"));
 }
@@ -108,12 +127,8 @@ base::Task<Finding> CheckController(CheckupPtr checkup, std::string name) {
   const Context& context = checkup->context;
   if (context.stores.leases == nullptr) co_return IsSkipped(name, "the store does not open");
   const auto lease = co_await LiveController(context.stores.leases, context.Now());
-  if (!lease.ok()) co_return HasFailed(name, lease.error());
-  const std::string restart = "jobman controller stop && jobman controller start";
-  if (*lease && IsAnotherProgram((*lease)->holder))
-    co_return IsOdd(name, controller::HolderText((*lease)->holder) + ", of another version",
-                    restart);
-  if (*lease) co_return IsFine(name, controller::HolderText((*lease)->holder));
+  if (!lease.ok()) co_return HasFailed(name, lease.error(), StoreCure(context.paths));
+  if (*lease) co_return JudgeController(name, (*lease)->holder);
   const auto active = co_await context.stores.jobs->ActiveVersions();
   const auto waiting = active.ok() ? static_cast<std::int64_t>(active->size()) : 0;
   if (waiting == 0) co_return IsFine(name, "none runs; a command that needs one starts it");

@@ -2,12 +2,16 @@
 #include "jobman/client/doctor.hpp"
 
 #include <gmock/gmock.h>
+#include <signal.h>
 #include <stdlib.h>
+#include <sys/wait.h>
+#include <unistd.h>
 
 #include <asio/ip/tcp.hpp>
 #include <fstream>
 #include <map>
 
+#include "jobman/base/handle.hpp"
 #include "jobman/ssh/keys.hpp"
 #include "tests/support/silent_agent.hpp"
 #include "tests/support/ssh_agent.hpp"
@@ -88,8 +92,16 @@ class DoctorTest : public test::ClientWorld {
 
   std::vector<Finding> Look() {
     told_.clear();
-    return Await(Diagnose(Context(), probes_, about_,
-                          [this](const Finding& finding) { told_.push_back(finding.check); }));
+    auto findings = Await(Diagnose(Context(), probes_, about_, [this](const Finding& finding) {
+      told_.push_back(finding.check);
+    }));
+    for (const Finding& finding : findings) ExpectCure(finding);
+    return findings;
+  }
+  /// Every failure, and every warning, says what to do.
+  static void ExpectCure(const Finding& finding) {
+    const bool needs = finding.result == Verdict::kFailed || finding.result == Verdict::kWarning;
+    EXPECT_TRUE(!needs || !finding.cure.empty()) << finding.check << ": " << finding.found;
   }
   Finding Find(const std::string& check) {
     for (Finding& finding : Look())
@@ -163,7 +175,15 @@ TEST_F(DoctorTest, TheZoneIsOneThatTheProjectMayUse) {
   EXPECT_EQ(finding.found, "project research has no zone us-central2-c of Cloud TPU");
   EXPECT_THAT(finding.cure, HasSubstr("did you mean us-central2-b?"));
   about_.zone_known = false;
-  EXPECT_EQ(Find("zone").found, "research may use 2 zones");
+  EXPECT_EQ(Find("zone").found, "research may use 2 zones: europe-west4-a, us-central2-b");
+  test::FakeSliceApi::Settings many;
+  for (int i = 0; i < 9; ++i) many.zones["moon-north" + std::to_string(i) + "-a"] = {"v4-8"};
+  test::FakeSliceApi large(clock_, many);
+  client::Context context = Context();
+  context.open_cloud = test::Lend(large);
+  const auto findings = Await(Diagnose(context, probes_, about_, {}));
+  ASSERT_EQ(findings[4].check, "zone");
+  EXPECT_EQ(findings[4].found, "research may use 9 zones: jobman zones names them");
 }
 
 ports::TpuLimit LimitThere(const std::string& metric, std::int64_t limit) {
@@ -282,6 +302,10 @@ TEST_F(DoctorTest, WithoutAZoneTheApiIsNotAsked) {
 
 TEST_F(DoctorTest, OsLoginKeepsJobmanOutUnlessItIsTurnedOffOrTheUserIsNamed) {
   EXPECT_EQ(Find("OS Login").found, "off");
+  projects_->metadata = FakeProjects::Metadatas{{"block-project-ssh-keys", "TRUE"}};
+  EXPECT_EQ(Find("OS Login").found,
+            "off; the project's SSH keys are blocked, jobman's are the node's own");
+  EXPECT_EQ(ResultOf("OS Login"), "ok");
   projects_->metadata = FakeProjects::Metadatas{{"enable-oslogin", "TRUE"}};
   EXPECT_EQ(ResultOf("OS Login"), "warning") << "create turns it off";
   EXPECT_THAT(Find("OS Login").cure, HasSubstr("ssh.os_login: true"));
@@ -415,6 +439,7 @@ TEST_F(DoctorTest, ACloudThatDoesNotNameTheVmIsGivenUp) {
   ASSERT_EQ(findings[10].check, "host");
   EXPECT_EQ(findings[10].result, Verdict::kFailed);
   EXPECT_THAT(findings[10].found, HasSubstr("the name of its VM: no answer within 10s"));
+  ExpectCure(findings[10]);
 }
 
 TEST_F(DoctorTest, TheStateFolderIsShownWithItsDisk) {
@@ -434,6 +459,7 @@ TEST_F(DoctorTest, AStoreThatDoesNotOpenIsNamed) {
                              .message = "the store was written by a newer jobman",
                              .reason = base::Reason::kNewerStore};
   EXPECT_EQ(ResultOf("store"), "failed");
+  EXPECT_THAT(Find("store").cure, HasSubstr("JOBMAN_HOME")) << "the error has no hint of its own";
   about_.store = base::Ok();
   EXPECT_EQ(Find("store").found, "it opens, and has 0 jobs");
 }
@@ -457,6 +483,41 @@ TEST_F(DoctorTest, AControllerIsNamedOrMissed) {
   EXPECT_EQ(Find("controller").cure, "jobman controller start");
   HoldLease();
   EXPECT_THAT(Find("controller").found, HasSubstr("process "));
+  EXPECT_EQ(ResultOf("controller"), "ok");
+}
+
+TEST_F(DoctorTest, AControllerOfAnotherProgramIsSaidToBeOne) {
+  int raw[2] = {};
+  ASSERT_EQ(::pipe(raw), 0);
+  const base::UniqueFd in(raw[0]);
+  base::UniqueFd out(raw[1]);
+  const pid_t child = ::fork();
+  ASSERT_GE(child, 0);
+  if (child == 0) {
+    ::dup2(raw[1], STDOUT_FILENO);
+    const std::string holder = controller::LeaseHolder();
+    if (::write(raw[1], holder.data(), holder.size()) < 0) ::_exit(1);
+    // Says one byte more, when it is this other program.
+    ::execl("/bin/sh", "sh", "-c", "printf +; exec sleep 60", nullptr);
+    ::_exit(1);
+  }
+  out = {};
+  std::string holder;
+  char byte = 0;
+  while (::read(in.get(), &byte, 1) == 1 && byte != '+') holder += byte;
+  HoldLease(holder);
+  const Finding finding = Find("controller");
+  EXPECT_EQ(finding.result, Verdict::kWarning);
+  EXPECT_THAT(finding.found, EndsWith(", of another version"));
+  EXPECT_EQ(finding.cure, "jobman controller stop && jobman controller start");
+  ::kill(child, SIGKILL);
+  EXPECT_EQ(::waitpid(child, nullptr, 0), child);
+}
+
+TEST_F(DoctorTest, AControllerWhoseProgramCannotBeSeenIsNotSaidToBeOfThisVersion) {
+  HoldLease("elsewhere:boot/pid-[4026531836]:4711:15230:0a1b2c3d");
+  EXPECT_EQ(Find("controller").found,
+            "process 4711 on elsewhere; whether it is of this version cannot be seen from here");
   EXPECT_EQ(ResultOf("controller"), "ok");
 }
 
