@@ -27,13 +27,14 @@ bool GivesSome(const QuotaRow& row) {
   return row.limit.unlimited || row.limit.limit.value_or(0) > 0;
 }
 
-/// "v4 spot: 8 of 32"; the zone only where several are looked at.
+/// "v4 spot: 8 of 32 TensorCores"; the zone only where several are looked at.
 std::string LimitOfRow(const QuotaRow& row, bool one_zone) {
   const std::string place =
       one_zone || row.limit.location.empty() ? "" : " in " + row.limit.location;
-  const std::string limit = row.limit.unlimited ? "no limit" : std::to_string(*row.limit.limit);
-  const std::string held = row.held ? std::to_string(*row.held) : "?";
-  return fmt::format("{}{}: {} of {}", NameOfQuota(row), place, held, limit);
+  const std::string name = NameOfQuota(row) + place;
+  const std::string held = row.held ? std::to_string(HeldOf(row)) : "?";
+  if (row.limit.unlimited) return fmt::format("{}: {} {}, no limit", name, held, UnitOf(row));
+  return fmt::format("{}: {} of {} {}", name, held, *row.limit.limit, UnitOf(row));
 }
 
 /// The limit of the job's own type and pricing is too small for its slices, whoever holds some.
@@ -42,10 +43,11 @@ base::Error NeverEnoughFor(const Examination& about, const QuotaRow& small,
   const core::TpuSpec& tpu = about.spec.tpu;
   std::vector<ports::TpuLimit> limits;
   for (const QuotaRow& row : answer.tpus) limits.push_back(row.limit);
-  base::Error never{.code = base::Code::kResourceExhausted,
-                    .message = fmt::format("{}; the job's slices take {}", LimitOfRow(small, false),
-                                           NeedFrom(tpu, small)),
-                    .hint = CureForQuota(tpu, small, answer.tpus, limits)};
+  base::Error never{
+      .code = base::Code::kResourceExhausted,
+      .message = fmt::format("{}; the job's slices take {} {}", LimitOfRow(small, false),
+                             NeedFrom(tpu, small), UnitOf(small)),
+      .hint = CureForQuota(tpu, small, answer.tpus, limits)};
   never.reason = base::Reason::kQuotaZero;  // waiting does not help
   return never;
 }

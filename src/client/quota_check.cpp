@@ -45,8 +45,7 @@ bool IsLimited(const QuotaView& view) {
 std::string TakeText(const core::TpuSpec& tpu, const QuotaRow& row) {
   const std::string place = row.limit.location.empty() ? "" : " in " + row.limit.location;
   return fmt::format("{} {} {} of {}{}", tpu.num_slices > 1 ? "the slices take" : "the slice takes",
-                     NeedFrom(tpu, row), CountsCores(row) ? "TensorCores" : "chips",
-                     NameOfQuota(row), place);
+                     NeedFrom(tpu, row), UnitOf(row), NameOfQuota(row), place);
 }
 
 base::Error NeverFits(const config::Loaded& loaded, const QuotaView& view, const QuotaRow& small) {

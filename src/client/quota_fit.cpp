@@ -93,6 +93,10 @@ std::int64_t HeldOf(const QuotaRow& row) {
   return chips;
 }
 
+const char* UnitOf(const QuotaRow& row) {
+  return CountsCores(row) ? "TensorCores" : "chips";
+}
+
 const QuotaRow* FindTooSmall(const core::TpuSpec& tpu, const std::vector<QuotaRow>& rows) {
   for (const QuotaRow& row : rows) {
     if (NeedFrom(tpu, row) > row.limit.limit.value_or(0)) return &row;

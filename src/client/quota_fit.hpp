@@ -21,6 +21,8 @@ std::int64_t NeedFrom(const core::TpuSpec& tpu, const QuotaRow& row);
 const QuotaRow* FindTooSmall(const core::TpuSpec& tpu, const std::vector<QuotaRow>& rows);
 /// What is held of it, in the same unit.
 std::int64_t HeldOf(const QuotaRow& row);
+/// That unit: "TensorCores" or "chips".
+const char* UnitOf(const QuotaRow& row);
 /// "v4 spot"
 std::string NameOfQuota(const QuotaRow& row);
 /// "000042, bobs" of all rows; empty if nothing is held.

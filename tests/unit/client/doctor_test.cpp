@@ -201,20 +201,37 @@ TEST_F(DoctorTest, QuotasAreShownWithWhatIsHeld) {
       std::vector<ports::TpuLimit>{LimitThere("tpu-v4s", 32), LimitThere("tpu-v4s-preemptible", 0)};
   cloud_.AddNode({.id = "bobs", .zone = "us-central2-b", .accelerator = "v4-8"});
   EXPECT_EQ(ResultOf("quota"), "ok");
-  EXPECT_EQ(Find("quota").found, "us-central2-b: v4 ondemand: 8 of 32; held by bobs");
+  EXPECT_EQ(Find("quota").found, "us-central2-b: v4 ondemand: 8 of 32 TensorCores; held by bobs");
   about_.has_job = true;
   about_.spec.tpu.accelerator = "v4-64";
   about_.spec.tpu.pricing = core::Pricing::kOnDemand;
   about_.spec.tpu.num_slices = 1;
   EXPECT_EQ(ResultOf("quota"), "failed") << "the job can never have it";
-  EXPECT_THAT(Find("quota").found, EndsWith("8 of 32; the job's slices take 64"));
+  EXPECT_THAT(Find("quota").found,
+              EndsWith("8 of 32 TensorCores; the job's slices take 64 TensorCores"));
   EXPECT_THAT(Find("quota").cure, HasSubstr("set tpu.accelerator: v4-32, or "));
   EXPECT_THAT(Find("quota").cure, HasSubstr("iam-admin/quotas?project=research"));
   about_.spec.tpu.pricing = core::Pricing::kFlexStart;
   EXPECT_EQ(ResultOf("quota"), "failed");
   EXPECT_THAT(Find("quota").found,
-              EndsWith("v4 spot in us-central2-b: 0 of 0; the job's slices take 64"))
+              HasSubstr("v4 spot in us-central2-b: 0 of 0 TensorCores; the job's slices take 64"))
       << "it takes the preemptible quota";
+}
+
+TEST_F(DoctorTest, WhatMayCountChipsIsShownInChips) {
+  about_.spec.tpu.zone = "us-central2-b";
+  ports::TpuLimit silent = LimitThere("tpu-v4s", 16);
+  silent.name.clear();
+  quotas_->limits = std::vector<ports::TpuLimit>{silent};
+  cloud_.AddNode({.id = "bobs", .zone = "us-central2-b", .accelerator = "v4-8"});
+  about_.has_job = true;
+  about_.spec.tpu.accelerator = "v4-32";
+  about_.spec.tpu.pricing = core::Pricing::kOnDemand;
+  about_.spec.tpu.num_slices = 1;
+  EXPECT_EQ(Find("quota").found, "us-central2-b: v4 ondemand: 4 of 16 chips; held by bobs");
+  about_.spec.tpu.accelerator = "v4-64";
+  EXPECT_EQ(ResultOf("quota"), "failed");
+  EXPECT_THAT(Find("quota").found, EndsWith("4 of 16 chips; the job's slices take 32 chips"));
 }
 
 TEST_F(DoctorTest, AProjectWithoutQuotaIsWarnedOf) {
