@@ -119,6 +119,7 @@ base::Task<base::Result<QuotaVerdict>> CheckTpuQuota(Context context, config::Lo
 bool AsksForSameQuota(const core::JobSpec& one, const core::JobSpec& other) {
   const core::TpuSpec& a = one.tpu;
   const core::TpuSpec& b = other.tpu;
+  if (!a.existing.empty() || !b.existing.empty()) return false;  // nothing is asked about such
   return one.cloud == other.cloud && a.project == b.project && a.zone == b.zone &&
          a.pricing == b.pricing && a.accelerator == b.accelerator && a.num_slices == b.num_slices;
 }

@@ -227,6 +227,9 @@ TEST_F(QuotaCheckTest, ElementsOfAnArrayTakeTheSame) {
   core::JobSpec other = loaded_.spec;
   other.name = "other";
   EXPECT_TRUE(AsksForSameQuota(loaded_.spec, other));
+  core::JobSpec on_node = other;
+  on_node.tpu.existing = "theirs";
+  EXPECT_FALSE(AsksForSameQuota(on_node, other)) << "nothing was asked about it";
   other.tpu.zone = "us-east1-d";
   EXPECT_FALSE(AsksForSameQuota(loaded_.spec, other));
 }
