@@ -11,7 +11,7 @@ namespace jobman::client {
 /// Limits of one TPU generation in a project.
 struct KeptLimits {
   std::vector<ports::TpuLimit> limits = {};
-  bool kept = false;  ///< from the store's cache: the service may say something else by now
+  bool kept = false;  ///< from the store's cache: more may have been granted by now
 };
 
 struct LimitQuestion {

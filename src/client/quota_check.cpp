@@ -48,12 +48,22 @@ std::string TakeText(const core::TpuSpec& tpu, const QuotaRow& row) {
                      NeedFrom(tpu, row), UnitOf(row), NameOfQuota(row), place);
 }
 
+std::string SmallText(const core::TpuSpec& tpu, const QuotaRow& small, const char* is) {
+  return fmt::format("{}, and the project's limit {} {} {}", TakeText(tpu, small),
+                     small.limit.metric, is, *small.limit.limit);
+}
+
 base::Error NeverFits(const config::Loaded& loaded, const QuotaView& view, const QuotaRow& small) {
   const core::TpuSpec& tpu = loaded.spec.tpu;
-  std::string message = fmt::format("{}, and the project's limit {} is {}", TakeText(tpu, small),
-                                    small.limit.metric, *small.limit.limit);
-  return WrongKey(PlaceOf(loaded, "tpu.accelerator"), std::move(message),
+  return WrongKey(PlaceOf(loaded, "tpu.accelerator"), SmallText(tpu, small, "is"),
                   CureForQuota(tpu, small, view.zone, view.all.limits), base::Reason::kQuotaZero);
+}
+
+/// Of a limit that could not be asked for again.
+std::string OnceTooSmall(const core::TpuSpec& tpu, const QuotaRow& small) {
+  return SmallText(tpu, small, "was") +
+         " when it was last told; Service Usage does not answer now, and more may have been "
+         "granted";
 }
 
 std::string FullText(const core::TpuSpec& tpu, const QuotaRow& full) {
@@ -109,9 +119,13 @@ base::Task<base::Result<QuotaVerdict>> CheckTpuQuota(Context context, config::Lo
   if (doubt) view = co_await LookAtQuota(context, *api, &spec, true);
   if (!view.ok()) co_return Unanswered(spec.tpu.project, view.error());
   const QuotaRow* small = FindTooSmall(spec.tpu, view->zone);
-  if (small != nullptr) co_return NeverFits(loaded, *view, *small);
-  const QuotaRow* full = FindFull(*view);
+  if (small != nullptr && !view->all.kept) co_return NeverFits(loaded, *view, *small);
   QuotaVerdict verdict;
+  if (small != nullptr) {
+    verdict.note = OnceTooSmall(spec.tpu, *small);
+    co_return verdict;
+  }
+  const QuotaRow* full = FindFull(*view);
   if (full != nullptr) verdict.note = FullText(spec.tpu, *full);
   co_return verdict;
 }

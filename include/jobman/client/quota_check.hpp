@@ -17,7 +17,8 @@ struct QuotaVerdict {
 /// and pricing in their zone. A limit that they exceed even if no other held any of it is an error
 /// (kQuotaZero: waiting does not help) at the place of tpu.accelerator, with what would fit; one of
 /// which others hold too much now is a note that names them. Limits are kept for a day, and asked
-/// for again before anything is said against the job. A limit that is not told says nothing, nor
+/// for again before anything is said against the job; if nobody answers then, one that is too small
+/// is a note. A limit that is not told says nothing, nor
 /// is anything said if these credentials may not ask; that nobody answers is a note. Nothing is
 /// asked for a node of the user's (tpu.existing), for a type that is not known here, or of a cloud
 /// without Service Usage, such as the simulator. An endpoint that cannot be used
