@@ -96,7 +96,7 @@ base::Task<base::Result<KeptLimits>> LimitsOf(Context context, std::shared_ptr<p
   if (found.kept && !question.anew) co_return found;
   auto asking = AskForLimits(std::move(api), question.project);
   std::string what = "Service Usage";
-  const auto all = co_await base::WithTimeout(std::move(asking), kLimitsAnswer, std::move(what));
+  const auto all = co_await base::WithTimeout(std::move(asking), question.within, std::move(what));
   if (!all.ok() && found.kept && DoesNotAnswer(all.error())) co_return found;
   if (!all.ok()) co_return all.error();
   found = {.limits = OfGeneration(*all, question.generation)};

@@ -19,9 +19,10 @@ struct LimitQuestion {
   std::string project = {};
   std::string generation = {};  ///< "v4"
   bool anew = false;            ///< whatever is kept; that counts if the service does not answer
+  base::Duration within = {};   ///< how long the service may take
 };
 
-/// Asks Service Usage, within kLimitsAnswer; what it says is kept in the store's cache for a day
+/// Asks Service Usage; what it says is kept in the store's cache for a day
 /// (kOffersKept), unless it is of a simulator or says nothing of the generation. `api` is of that
 /// cloud.
 base::Task<base::Result<KeptLimits>> LimitsOf(Context context, std::shared_ptr<ports::QuotaApi> api,

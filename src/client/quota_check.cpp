@@ -3,7 +3,9 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <chrono>
 #include <memory>
+#include <optional>
 #include <utility>
 #include <vector>
 
@@ -24,6 +26,28 @@ struct QuotaView {
   KeptLimits all = {};                 ///< of its generation, everywhere
   std::vector<QuotaRow> zone = {};     ///< of its generation, in its zone
   const core::TpuSpec* tpu = nullptr;  ///< the job's
+  /// Nothing: not known, or nothing is to be compared with it.
+  std::optional<std::vector<QuotaHolder>> holders = {};
+};
+
+/// What is left of the time for one check.
+class TimeForCheck {
+ public:
+  /// For one service.
+  base::Duration Left() const {
+    const auto left = std::chrono::duration_cast<base::Duration>(end_ - Clock::now());
+    return std::clamp(left, base::Duration{0}, kLimitsAnswer);
+  }
+
+ private:
+  using Clock = std::chrono::steady_clock;
+  Clock::time_point end_ = Clock::now() + kQuotaCheckLimit;
+};
+
+/// What is known before a look.
+struct LookBefore {
+  bool anew = false;  ///< the limits are asked for again
+  std::optional<std::vector<QuotaHolder>> holders = {};
 };
 
 /// The row of which others hold too much now; null if there is none.
@@ -74,23 +98,29 @@ std::string FullText(const core::TpuSpec& tpu, const QuotaRow& full) {
 /// The limits, and what is held of them if they are not too small anyway.
 base::Task<base::Result<QuotaView>> LookAtQuota(Context context,
                                                 std::shared_ptr<ports::QuotaApi> api,
-                                                const core::JobSpec* spec, bool anew) {
+                                                const core::JobSpec* spec, LookBefore before,
+                                                TimeForCheck time) {
   const core::TpuSpec& tpu = spec->tpu;
   LimitQuestion question{.cloud = spec->cloud, .project = tpu.project};
   question.generation = core::GenerationOf(tpu.accelerator);
-  question.anew = anew;
+  question.anew = before.anew;
+  question.within = time.Left();
   QuotaView view{.tpu = &tpu};
   JM_CO_ASSIGN_OR_RETURN(view.all, co_await LimitsOf(context, std::move(api), std::move(question)));
   QuotaQuery query{.cloud = spec->cloud, .project = tpu.project, .zones = {tpu.zone}, .all = true};
   QuotaSeen seen{.limits = view.all.limits};
   view.zone = MakeQuotaRows(seen, query).rows;
   if (!IsLimited(view) || FindTooSmall(tpu, view.zone) != nullptr) co_return view;
-  auto listing = FetchHolders(std::move(context), query);
-  std::string what = "the Cloud TPU API";
-  auto holders = co_await base::WithTimeout(std::move(listing), kLimitsAnswer, std::move(what));
-  // Without them it is not known what is free; that the cloud does not answer, others say.
-  if (!holders.ok()) co_return view;
-  seen.holders = *std::move(holders);
+  view.holders = std::move(before.holders);
+  if (!view.holders) {
+    auto listing = FetchHolders(std::move(context), query);
+    std::string what = "the Cloud TPU API";
+    auto holders = co_await base::WithTimeout(std::move(listing), time.Left(), std::move(what));
+    // Without them it is not known what is free; that the cloud does not answer, others say.
+    if (!holders.ok()) co_return view;
+    view.holders = *std::move(holders);
+  }
+  seen.holders = view.holders;
   view.zone = MakeQuotaRows(seen, query).rows;
   co_return view;
 }
@@ -112,11 +142,16 @@ base::Task<base::Result<QuotaVerdict>> CheckTpuQuota(Context context, config::Lo
   const auto api = context.open_quotas(context.loop->get_executor(), spec.cloud);
   if (!api && api.error().code == base::Code::kInvalidArgument) co_return api.error();
   if (!api || !*api) co_return QuotaVerdict();
-  auto view = co_await LookAtQuota(context, *api, &spec, false);
+  const TimeForCheck time;
+  LookBefore before;
+  auto view = co_await LookAtQuota(context, *api, &spec, before, time);
   // More may have been granted since.
   const bool doubt = view.ok() && view->all.kept &&
                      (FindTooSmall(spec.tpu, view->zone) != nullptr || FindFull(*view) != nullptr);
-  if (doubt) view = co_await LookAtQuota(context, *api, &spec, true);
+  if (doubt) {
+    before = {.anew = true, .holders = std::move(view->holders)};
+    view = co_await LookAtQuota(context, *api, &spec, std::move(before), time);
+  }
   if (!view.ok()) co_return Unanswered(spec.tpu.project, view.error());
   const QuotaRow* small = FindTooSmall(spec.tpu, view->zone);
   if (small != nullptr && !view->all.kept) co_return NeverFits(loaded, *view, *small);

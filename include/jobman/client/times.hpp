@@ -37,6 +37,8 @@ inline constexpr base::Duration kDoubtKept = std::chrono::seconds{10};
 inline constexpr base::Duration kProjectAnswer = std::chrono::seconds{10};
 /// How long Service Usage may take to say the limits of TPUs, and the cloud to list who holds them.
 inline constexpr base::Duration kLimitsAnswer = std::chrono::seconds{10};
+/// How long both may take together, if the limits are asked for again, too.
+inline constexpr base::Duration kQuotaCheckLimit = std::chrono::seconds{15};
 /// If the questions before a job is stored take so long, the next file's are left out.
 inline constexpr base::Duration kSlowCloud = std::chrono::seconds{10};
 /// How long each service may take for `quota`.
@@ -84,6 +86,7 @@ static_assert(kLookForController < kNudgeLimit && kNudgeLimit < controller::kLoo
 static_assert(kSlowCloud <= kProjectAnswer && kSlowCloud <= kOfferAnswer &&
                   kSlowCloud <= kBucketsAnswer && kSlowCloud <= kLimitsAnswer,
               "a cloud that does not answer is slow");
+static_assert(kLimitsAnswer < kQuotaCheckLimit, "time is left for who holds what");
 static_assert(kLookAtJobs < kReadJobsAgain, "only a change is worth reading all jobs at once");
 /// One check of `doctor`, and the answer of an ssh-agent, which is on this machine.
 inline constexpr base::Duration kCheckLimit = std::chrono::seconds{10};

@@ -152,6 +152,7 @@ TEST_F(QuotaCheckTest, WhatOthersHoldIsANoteThatNamesThem) {
             "project's 40 are held, by bobs: others have to end first");
   Has(48);
   EXPECT_EQ(Told(), "note: ") << "what speaks against the job is asked for again";
+  EXPECT_EQ(cloud_.CountCalls("ListNodes"), 2) << "once for a check";
 }
 
 TEST_F(QuotaCheckTest, BeforeAKeptLimitRefusesItIsAskedForAgain) {
