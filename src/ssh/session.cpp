@@ -30,11 +30,12 @@ Session::Session(asio::any_io_executor executor, std::string endpoint, base::Uni
       session_(ssh_new()),
       descriptor_(executor) {
   JM_CHECK(session_ != nullptr, "libssh has no memory");
-  const int watched = fcntl(socket_.get(), F_DUPFD_CLOEXEC, 3);
-  std::error_code failed;
-  if (watched >= 0) descriptor_.assign(watched, failed);
-  full_ = watched < 0 || failed;
-  if (full_) broken_ = "no file descriptor left";
+  base::UniqueFd watched(fcntl(socket_.get(), F_DUPFD_CLOEXEC, 3));
+  std::error_code failed(watched ? 0 : errno, std::generic_category());
+  if (watched) descriptor_.assign(watched.get(), failed);
+  unwatched_ = failed.value();
+  if (unwatched_ == 0) watched.Release();
+  if (unwatched_ != 0) broken_ = failed.message();
   ssh_set_blocking(raw(), 0);
   ssh_set_counters(raw(), nullptr, &counter_);
 }
@@ -135,7 +136,7 @@ void Session::TellUnusable() {
 }
 
 Error Session::BrokenError() const {
-  if (full_) return FromConnect(endpoint_, EMFILE);
+  if (unwatched_ != 0) return FromConnect(endpoint_, unwatched_);
   return Broken(endpoint_, broken_.empty() ? SessionError(raw()) : broken_);
 }
 

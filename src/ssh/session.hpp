@@ -115,7 +115,7 @@ class Session : public std::enable_shared_from_this<Session> {
   Waiters waiters_;
   std::uint64_t noted_ = 0;
   std::string broken_;
-  bool full_ = false;  ///< no descriptor was free for it
+  int unwatched_ = 0;  ///< errno: why the loop cannot watch the socket
   bool reading_ = false;
   bool writing_ = false;
   bool retired_ = false;

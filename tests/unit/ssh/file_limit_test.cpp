@@ -4,10 +4,13 @@
 #include <sys/resource.h>
 #include <unistd.h>
 
+#include <asio/io_context.hpp>
 #include <limits>
+#include <memory>
 
 #include "jobman/base/handle.hpp"
 #include "jobman/base/strings.hpp"
+#include "ssh/session.hpp"
 #include "tests/unit/ssh/host_shell_fixture.hpp"
 
 namespace jobman::ssh {
@@ -81,6 +84,17 @@ TEST_F(HostShellTest, WithoutFreeDescriptorsTheErrorSaysSo) {
   }
   EXPECT_TRUE(ran.result.ok());
   EXPECT_GE(refused, 2) << "a socket, and its duplicate";
+}
+
+/// Whatever else keeps the loop from watching a socket is not the limit of open files.
+TEST(FileLimit, ASocketThatCannotBeWatchedHasItsOwnError) {
+  asio::io_context loop;
+  const auto session = std::make_shared<Session>(loop.get_executor(), "h0:22", base::UniqueFd(),
+                                                 Counted(std::make_shared<int>(0)));
+  EXPECT_FALSE(session->alive());
+  const base::Error error = session->BrokenError();
+  EXPECT_NE(error.code, base::Code::kResourceExhausted);
+  EXPECT_TRUE(base::Contains(error.message, "bad file descriptor")) << error.ToString();
 }
 
 /// Targets of several hosts on one server.
