@@ -30,12 +30,15 @@ Task<Status> OpenChannel(std::shared_ptr<Session> session, Channel* channel, Dea
 Task<Status> StartCommand(std::shared_ptr<Session> session, Channel* channel, std::string command,
                           CommandTimes* times) {
   while (true) {
+    const Deadline woken = Now();
     const int code = channel->Execute(command);
     if (code == SSH_OK) co_return base::Ok();
     if (!session->alive()) co_return session->BrokenError();
     if (code != SSH_AGAIN)
       co_return Broken(session->endpoint(), "command refused: " + SessionError(session->raw()));
-    if (const auto passed = times->Passed(Now())) co_return NoAnswer(session->endpoint(), *passed);
+    const Deadline now = Now();
+    times->Note({.woken = woken, .now = now});
+    if (const auto passed = times->Passed(now)) co_return NoAnswer(session->endpoint(), *passed);
     co_await session->Changed(times->Await());
   }
 }
