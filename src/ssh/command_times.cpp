@@ -24,6 +24,9 @@ CommandTimes::CommandTimes(const ports::RemoteCommand& command, Deadline now)
       out_(now) {}
 
 void CommandTimes::Note(const Look& look) {
+  const bool exits = look.exited && !exited_;
+  // When it exited since the last look is not known, so that time does not count.
+  if (exits) ran_uncounted_ = uncounted_;
   const Deadline::duration late = look.now - std::min(due_, look.woken);
   if (held_since_) {
     uncounted_ += look.now - *held_since_;
@@ -33,7 +36,6 @@ void CommandTimes::Note(const Look& look) {
   held_since_ = look.held ? std::optional(look.now) : std::nullopt;
   due_ = look.now;
   const Deadline counted = look.now - uncounted_;
-  const bool exits = look.exited && !exited_;
   if (exits) exited_ = counted;
   if (exits || look.out) out_ = counted;
   if (look.any) heard_ = counted;
@@ -50,7 +52,7 @@ Deadline CommandTimes::End() const {
 
 Deadline CommandTimes::LimitEnd() const {
   if (!limit_) return kNever;
-  return exited_ ? OnClock(began_ + *limit_) : began_ + *limit_;
+  return exited_ ? OnClock(began_ + *limit_ - ran_uncounted_) : began_ + *limit_;
 }
 
 Deadline CommandTimes::SilenceEnd() const {

@@ -54,6 +54,8 @@ class CommandTimes {
   Deadline heard_;
   Deadline out_;
   std::optional<Deadline> exited_ = {};
+  /// Of `uncounted_`, what passed while the command ran: the limit does not get it back.
+  Deadline::duration ran_uncounted_ = {};
 };
 
 }  // namespace jobman::ssh

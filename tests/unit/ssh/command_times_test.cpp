@@ -63,6 +63,26 @@ TEST(CommandTimes, TheLimitHoldsACommandThatWaitsForItsReaderAndNotItsOutput) {
   EXPECT_EQ(times.Passed(At(seconds{1000})), std::nullopt);
 }
 
+TEST(CommandTimes, TheLimitGetsNothingBackOfWhatWasHeldWhileTheCommandRan) {
+  CommandTimes times({.limit = seconds{60}}, At(seconds{0}));
+  times.Await();
+  auto look = LookAt(seconds{10});
+  look.held = true;
+  times.Note(look);
+  times.Note(LookAt(seconds{50}));
+  times.Await();
+  look = LookAt(seconds{55});
+  look.exited = true;
+  times.Note(look);
+  EXPECT_EQ(times.Await(), At(seconds{60}));
+  look = LookAt(seconds{57});
+  look.held = true;
+  times.Note(look);
+  EXPECT_EQ(times.Await(), base::kNever);
+  times.Note(LookAt(seconds{100}));
+  EXPECT_EQ(times.Await(), At(seconds{103}));
+}
+
 TEST(CommandTimes, AnOutputThatIsOpenAfterTheEndLingers) {
   CommandTimes times = Exited();
   EXPECT_EQ(times.Await(), At(seconds{15}));
