@@ -64,7 +64,8 @@ struct SharedCall::State {
             .message =
                 "the controller that keeps the connection open has ended before the command "
                 "began, which did not run",
-            .reason = base::Reason::kHostTimeout};
+            .reason = base::Reason::kHostTimeout,
+            .hint = "repeat it; the controller's log may say why it ended"};
   }
   static base::Error Hangs() {
     return Lost("does not answer", "it may go on there; jobman controller status shows which");

@@ -362,7 +362,7 @@ TEST_F(SharedShellTest, AControllerThatEndsRightBeforeTheCommandBeginsIsToldAsTh
   ASSERT_FALSE(run->result->ok());
   EXPECT_EQ(run->result->error().reason, Reason::kHostTimeout) << "it may be tried again";
   EXPECT_THAT(run->result->error().ToString(),
-              testing::AllOf(HasSubstr("before the command began"),
+              testing::AllOf(HasSubstr("before the command began"), HasSubstr("repeat it"),
                              testing::Not(HasSubstr("while the command ran"))));
 }
 
