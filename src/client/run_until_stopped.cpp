@@ -95,8 +95,7 @@ bool IsDue(const Stopping& stopping, const Begun& one, base::Duration passed) {
 }
 
 /// Whether an answer is still to come.
-bool AwaitsAnswer(const Stopping& stopping) {
-  const auto commands = stopping.Commands();
+bool AwaitsAnswer(const Stopping& stopping, const std::vector<Begun>& commands) {
   return std::any_of(commands.begin(), commands.end(), [&stopping](const Begun& one) {
     const Told* told = stopping.ToldOf(one);
     if (told == nullptr || told->gone()) return false;
@@ -108,7 +107,9 @@ base::Task<void> EndGroup(StoppingPtr stopping, Begun one, base::Duration wait) 
   ports::RemoteCommand command{.command = ssh::EndLine(one.group, stopping->signal, wait),
                                .limit = wait + kStopWait};
   const ports::ByteSink nobody;
-  const auto end = co_await stopping->shell->Run(one.target, std::move(command), nobody, nobody);
+  ports::HostTarget target = stopping->targets.at(one.host);
+  const auto end =
+      co_await stopping->shell->Run(std::move(target), std::move(command), nobody, nobody);
   stopping->told[one.host].end = ssh::GroupEndOf(end);
   stopping->changed.WakeAll();
 }
@@ -172,15 +173,12 @@ base::Task<void> HeedInterrupts(StoppingPtr stopping) {
   while (true) co_await base::Sleep(std::chrono::hours{1});
 }
 
-std::vector<Begun> BegunIn(const Stopping& stopping, const ssh::FanOutResult& result) {
+std::vector<Begun> BegunIn(const ssh::FanOutResult& result) {
   std::vector<Begun> begun;
   for (const ssh::HostOutcome& host : result.hosts) {
     if (!host.begun) continue;
-    begun.push_back({.host = host.host,
-                     .target = stopping.targets.at(host.host),
-                     .group = host.group,
-                     .ended = true,
-                     .lost = !host.result.ok()});
+    begun.push_back(
+        {.host = host.host, .group = host.group, .ended = true, .lost = !host.result.ok()});
   }
   return begun;
 }
@@ -191,8 +189,9 @@ base::Task<ssh::FanOutResult> RunToTheEnd(StoppingPtr stopping, std::vector<ssh:
                                           ssh::FanOutOptions options) {
   auto result = co_await ssh::FanOut(stopping->shell.get(), std::move(hosts), std::move(command),
                                      std::move(options));
-  stopping->ended = BegunIn(*stopping, result);
-  while (!stopping->enough && AwaitsAnswer(*stopping)) co_await stopping->changed.Wait();
+  stopping->ended = BegunIn(result);
+  while (!stopping->enough && AwaitsAnswer(*stopping, *stopping->ended))
+    co_await stopping->changed.Wait();
   co_return result;
 }
 

@@ -200,11 +200,10 @@ base::Task<void> LookAgain(std::shared_ptr<Shared> shared) {
 /// The coroutines of the hosts, each of which can be cancelled alone.
 class Rows {
  public:
-  Rows(std::shared_ptr<Shared> shared, const std::vector<FanOutHost>& hosts)
-      : shared_(std::move(shared)), scopes_(hosts.size()) {
+  Rows(std::shared_ptr<Shared> shared, std::size_t count)
+      : shared_(std::move(shared)), scopes_(count) {
     FanOutControl* control = shared_->options.control.get();
     if (control == nullptr) return;
-    for (const FanOutHost& one : hosts) targets_.push_back(one.target);
     control->Connect([this] { CancelSome(); }, [this] { return Begun(); });
   }
   ~Rows() {
@@ -229,7 +228,6 @@ class Rows {
       const HostOutcome& host = shared_->result.hosts[row];
       if (!host.begun) continue;
       begun.push_back({.host = host.host,
-                       .target = targets_[row],
                        .group = host.group,
                        .ended = shared_->ended[row],
                        .lost = shared_->ended[row] && !host.result.ok()});
@@ -239,7 +237,6 @@ class Rows {
 
   std::shared_ptr<Shared> shared_;
   std::vector<base::CancelScope> scopes_;
-  std::vector<ports::HostTarget> targets_ = {};
 };
 
 std::string HostNames(const std::vector<int>& hosts) {
@@ -295,7 +292,7 @@ base::Task<FanOutResult> FanOut(ports::HostShell* shell, std::vector<FanOutHost>
   auto shared = std::make_shared<Shared>(std::move(command), std::move(options), hosts.size());
   const auto executor = co_await asio::this_coro::executor;
   const base::CancelScope scope;
-  Rows rows(shared, hosts);
+  Rows rows(shared, hosts.size());
   for (const FanOutHost& one : hosts) shared->result.hosts.push_back({.host = one.host});
   for (std::size_t row = 0; row < hosts.size(); ++row) {
     base::Spawn(executor, rows.scope(row), RunOne(shell, std::move(hosts[row]), row, shared),

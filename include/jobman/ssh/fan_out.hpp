@@ -52,7 +52,6 @@ class FanOutControl {
   /// A command that has begun.
   struct Begun {
     int host = 0;
-    ports::HostTarget target = {};
     CommandGroup group = {};
     bool ended = false;  ///< the call that runs it is over
     bool lost = false;   ///< and without an exit code: the command may go on
