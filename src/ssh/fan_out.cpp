@@ -7,6 +7,7 @@
 #include <map>
 #include <random>
 
+#include "jobman/base/check.hpp"
 #include "jobman/base/late_text.hpp"
 #include "jobman/base/log.hpp"
 #include "jobman/base/strings.hpp"
@@ -103,6 +104,7 @@ ports::RemoteCommand CommandOf(const FanOutHost& one, std::size_t row,
                                const std::shared_ptr<Shared>& shared) {
   ports::RemoteCommand command = shared->command;
   const FanOutOptions& options = shared->options;
+  JM_CHECK(!one.input || !command.next_input, "the input is the host's own or common");
   if (!one.command.empty()) command.command = one.command;
   if (one.input && one.pace) command.input = one.input();
   if (one.input && !one.pace) command.next_input = WhenConnected(one.input);

@@ -21,7 +21,8 @@ struct FanOutHost {
   ports::ByteSink err = {};
   std::string command = {};  ///< replaces the common command unless empty
   /// What its input begins with, before what `pace` gives; may be empty. Made for each try: without
-  /// `pace` once the host is connected, else before.
+  /// `pace` once the host is connected, else before. Not with a common RemoteCommand::next_input,
+  /// whose place it takes.
   std::function<std::string()> input = {};
   std::shared_ptr<ports::Pace> pace = {};  ///< of its input and output; may be null
   /// Called each time the host has accepted the login, before it is sent a command, in place of

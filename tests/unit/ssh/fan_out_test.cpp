@@ -265,6 +265,19 @@ TEST(FanOut, WhatDidNotRunHasNotBegun) {
   EXPECT_FALSE(result.hosts[0].begun);
 }
 
+TEST(FanOutDeathTest, AnInputIsTheHostsOwnOrCommon) {
+  const auto run = [] {
+    VanishingShell shell;
+    auto hosts = Hosts(1);
+    hosts[0].input = [] { return std::string("own"); };
+    ports::RemoteCommand command{.command = "x"};
+    command.next_input = []() -> Result<std::string> { return std::string(); };
+    asio::io_context loop;
+    base::RunTask(loop, FanOut(&shell, std::move(hosts), std::move(command), {}));
+  };
+  EXPECT_DEATH(run(), "the host's own or common");
+}
+
 Task<void> InterruptTwice(std::shared_ptr<FanOutControl> control, std::vector<int>* running) {
   co_await base::Sleep(base::Duration{20});
   control->Signal("TERM");
