@@ -43,6 +43,9 @@ class CachedTokenSource final : public TokenSource {
   }
 
   void Invalidate() override {
+    const TimePoint now = clock_.Now();
+    if (now < forget_again_) return;
+    forget_again_ = now + kTryAgain;
     token_.reset();
     inner_->Invalidate();
   }
@@ -122,6 +125,8 @@ class CachedTokenSource final : public TokenSource {
   std::optional<AccessToken> token_ = {};
   TimePoint got_at_ = {};
   TimePoint try_again_ = {};  ///< after a fetch that failed while the token serves
+  /// One service that refuses every token must not cost the others theirs at each of its requests.
+  TimePoint forget_again_ = {};
   std::shared_ptr<Flight> flight_ = {};
 };
 

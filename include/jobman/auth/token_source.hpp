@@ -28,7 +28,8 @@ class TokenSource {
   /// A token to use now. Errors: kUnauthenticated, with what to do; kUnavailable when the source
   /// may work later.
   virtual Task<Result<AccessToken>> Get() = 0;
-  /// The last token was refused: the next Get() must not return a cached one.
+  /// The last token was refused: the next Get() must not return a cached one, but see
+  /// MakeCachedTokenSource().
   virtual void Invalidate() = 0;
 };
 
@@ -44,6 +45,8 @@ std::unique_ptr<TokenSource> MakeCommandTokenSource(std::string command, const b
 /// Caches the token of `inner` until 5 minutes before it expires (for 10 minutes if it has no
 /// expiry). Concurrent callers share one refresh. A cached token that is still valid serves the
 /// others meanwhile, and all for half a minute if the refresh fails or takes longer than 10 s.
+/// After Invalidate() further calls of it have no effect for half a minute: the services that share
+/// the source need not all refuse its tokens.
 std::unique_ptr<TokenSource> MakeCachedTokenSource(std::unique_ptr<TokenSource> inner,
                                                    const base::Clock& clock);
 

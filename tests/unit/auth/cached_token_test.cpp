@@ -96,6 +96,19 @@ TEST_F(CachedToken, IsForgottenWhenRefused) {
   EXPECT_EQ(Get(), "two");
 }
 
+TEST_F(CachedToken, AServiceThatRefusesEveryTokenForcesTwoRefreshesAMinute) {
+  for (const char* value : {"one", "two", "three"}) Give(value, minutes{60});
+  EXPECT_EQ(Get(), "one");
+  for (int refusal = 0; refusal < 3; ++refusal) {
+    source->Invalidate();
+    EXPECT_EQ(Get(), "two");
+  }
+  EXPECT_EQ(inner->invalidated, 1);
+  clock.Advance(std::chrono::seconds{31});
+  source->Invalidate();
+  EXPECT_EQ(Get(), "three");
+}
+
 TEST_F(CachedToken, IsUsedUntilItExpiresWhenARefreshFails) {
   Give("one", minutes{60});
   EXPECT_EQ(Get(), "one");
