@@ -17,7 +17,7 @@ base::Task<base::Result<ports::BillingAnswer>> FetchBilling(Context context, Bil
 }
 
 /// What the user can do about it; empty if that is not known here.
-std::string CureOf(base::Code code, const ports::BillingQuestion& question) {
+std::string CureOfNoCosts(base::Code code, const ports::BillingQuestion& question) {
   switch (code) {
     case base::Code::kPermissionDenied:
       return "needed: roles/bigquery.jobUser in " + question.runs_in +
@@ -47,7 +47,7 @@ base::Task<base::Result<ports::BillingAnswer>> AskBilling(Context context, Billi
   auto answer = co_await base::WithTimeout(std::move(fetching), kBillingAnswer, std::move(what));
   if (answer.ok() || answer.error().code == base::Code::kUnimplemented) co_return answer;
   base::Error error = std::move(answer).error();
-  if (error.hint.empty()) error.hint = CureOf(error.code, question);
+  if (error.hint.empty()) error.hint = CureOfNoCosts(error.code, question);
   co_return std::move(error).With(question.table);
 }
 

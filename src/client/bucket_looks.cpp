@@ -51,7 +51,7 @@ struct Looks {
 };
 
 /// A fault that may be over in a moment. No answer in time is not: the time is the user's.
-bool MayPass(const FoundLocation& found) {
+bool IsPassingFault(const FoundLocation& found) {
   if (found.ok()) return false;
   return found.error().code == base::Code::kUnavailable ||
          found.error().code == base::Code::kInternal;
@@ -62,7 +62,7 @@ base::Task<FoundLocation> AskForLocation(std::shared_ptr<Looks> looks, std::stri
   constexpr int kTries = 3;
   constexpr base::Duration kPause{250};
   FoundLocation found = co_await looks->api->Location(bucket);
-  for (int attempt = 1; attempt < kTries && MayPass(found); ++attempt) {
+  for (int attempt = 1; attempt < kTries && IsPassingFault(found); ++attempt) {
     co_await base::Sleep(kPause * attempt);
     found = co_await looks->api->Location(bucket);
   }

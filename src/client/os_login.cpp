@@ -3,6 +3,7 @@
 #include <utility>
 
 #include "client/kept_project.hpp"
+#include "client/no_answer.hpp"
 #include "jobman/client/compute_check.hpp"
 #include "jobman/client/times.hpp"
 #include "jobman/core/ssh_way.hpp"
@@ -54,11 +55,6 @@ std::string FollowedText(const std::string& node, bool by_node) {
          ", under which hosts ignore keys in metadata: the job follows it (ssh.os_login: true)";
 }
 
-bool MayAnswerLater(const base::Error& error) {
-  return error.code == base::Code::kUnavailable || error.code == base::Code::kDeadlineExceeded ||
-         error.code == base::Code::kInternal;
-}
-
 }  // namespace
 
 base::Task<std::string> FollowNodesLogin(Context context, config::Loaded* loaded,
@@ -71,7 +67,7 @@ base::Task<std::string> FollowNodesLogin(Context context, config::Loaded* loaded
     co_return std::string();
   }
   const auto node = co_await SeeNode(context, spec);
-  if (!node.ok() && MayAnswerLater(node.error())) {
+  if (!node.ok() && DoesNotAnswer(node.error())) {
     co_return "whether node " + spec.tpu.existing +
         " asks for OS Login could not be checked: " + node.error().ToString() +
         "; if it does, and hosts refuse the login: ssh.os_login: true";

@@ -32,7 +32,7 @@ std::string EnableLink(const std::string& service, const std::string& project) {
 }
 
 /// With what the user can do about it.
-base::Error WithCure(base::Error error, const std::string& cure) {
+base::Error WithCureIfForbidden(base::Error error, const std::string& cure) {
   if (error.hint.empty() && error.code == base::Code::kPermissionDenied) error.hint = cure;
   return error;
 }
@@ -49,7 +49,7 @@ Task<Result<Limits>> FetchLimits(Context context, QuotaQuery query) {
   auto limits = co_await api->TpuLimits(query.project);
   if (limits.ok()) co_return limits;
   const std::string link = EnableLink("serviceusage.googleapis.com", query.project);
-  co_return WithCure(limits.error(), kMayLookAtQuota + link);
+  co_return WithCureIfForbidden(limits.error(), kMayLookAtQuota + link);
 }
 
 std::vector<std::string> RegionsToAsk(const QuotaQuery& query, const std::vector<QuotaRow>& rows) {
@@ -85,7 +85,7 @@ Task<void> AskRegion(std::shared_ptr<AddressLook> look, std::size_t row) {
   const auto quotas = co_await base::WithTimeout(std::move(asked), kQuotaAnswer, std::move(what));
   if (!quotas.ok()) {
     const std::string link = EnableLink("compute.googleapis.com", look->project);
-    look->rows[row].refused = WithCure(quotas.error(), kMayLookAtAddresses + link);
+    look->rows[row].refused = WithCureIfForbidden(quotas.error(), kMayLookAtAddresses + link);
   } else {
     for (const ports::RegionQuota& quota : *quotas)
       if (quota.metric == "IN_USE_ADDRESSES") look->rows[row].quota = quota;

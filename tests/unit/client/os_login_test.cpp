@@ -154,6 +154,17 @@ TEST_F(OsLoginTest, ANodeThatCannotBeAskedIsANote) {
   EXPECT_THAT(checked->notes, Contains(HasSubstr("whether node theirs asks for OS Login could")));
 }
 
+TEST_F(OsLoginTest, ARateLimitIsNoAnswerToo) {
+  UseNode(true);
+  cloud_.AddFault({.call = "GetNode",
+                   .error = {.code = base::Code::kResourceExhausted,
+                             .message = "too many requests",
+                             .reason = base::Reason::kRateLimit}});
+  const auto checked = Check(nullptr, Preflight::kAll);
+  ASSERT_TRUE(checked.ok()) << checked.error().ToString();
+  EXPECT_THAT(checked->notes, Contains(HasSubstr("whether node theirs asks for OS Login could")));
+}
+
 TEST_F(OsLoginTest, ANameThatAShellCouldMisreadIsRefused) {
   for (const std::string user : {"$(touch mark)", "-oProxyCommand=x", "", "a b"}) {
     profile_->login = ports::ImportedLogin{.account = "bot@lab.example", .user = user};
