@@ -7,6 +7,7 @@
 #include <tuple>
 #include <utility>
 
+#include "client/job_login.hpp"
 #include "client/kept_project.hpp"
 #include "client/node_users.hpp"
 #include "jobman/base/env.hpp"
@@ -15,7 +16,6 @@
 #include "jobman/client/compute_check.hpp"
 #include "jobman/client/local_cloud.hpp"
 #include "jobman/client/offer_check.hpp"
-#include "jobman/client/os_login.hpp"
 #include "jobman/client/quota_check.hpp"
 #include "jobman/client/reservation_check.hpp"
 #include "jobman/client/set_wishes.hpp"
@@ -102,13 +102,6 @@ bool AsksForTheCodeOf(const CheckedFile& earlier, const core::CodeSpec& code) {
   core::CodeSpec asked = earlier.loaded.spec.code;
   asked.snapshot = {};
   return earlier.code && asked == code;
-}
-
-/// OS Login knows the same key of the same account from an earlier file.
-bool HasLoginOf(const CheckedFile& earlier, const core::JobSpec& spec) {
-  const core::JobSpec& other = earlier.loaded.spec;
-  return other.ssh.os_login && spec.ssh.os_login && other.cloud == spec.cloud &&
-         other.tpu.project == spec.tpu.project && other.ssh.private_key == spec.ssh.private_key;
 }
 
 /// "job 000001 is", "jobs 000001 to 000003 are": ids of one call follow each other.
@@ -276,17 +269,10 @@ base::Task<base::Result<CheckedFile>> CheckFile(Context context, config::Loaded 
   JM_CO_TRY(ssh::EnsureKey(spec.ssh.private_key));
   JM_CO_TRY(ssh::CheckUsable(spec.ssh.private_key, ssh::EnvironmentPassphrase()));
   JM_CO_TRY(co_await AskCloud(context, &checked, earlier, preflight));
-  if (preflight != Preflight::kNone && !IsSlow(earlier, spec.cloud)) {
-    const core::JobSpec* const before = earlier == nullptr ? nullptr : &earlier->loaded.spec;
-    std::string followed = co_await FollowNodesLogin(context, &checked.loaded, before);
-    AddNote(std::move(followed), checked.notes);
-  }
-  if (earlier != nullptr && HasLoginOf(*earlier, spec)) {
-    spec.ssh.user = earlier->loaded.spec.ssh.user;
-  } else {
-    JM_CO_ASSIGN_OR_RETURN(std::string login, co_await LetKeyIn(context, &spec));
-    AddNote(std::move(login), checked.notes);
-  }
+  const LoginSources sources{.earlier = earlier,
+                             .may_follow = preflight != Preflight::kNone,
+                             .may_ask = !IsSlow(earlier, spec.cloud)};
+  JM_CO_TRY(co_await SettleLogin(context, &checked, sources));
   if (spec.ssh.agent_forwarding && !base::GetEnv("SSH_AUTH_SOCK")) {
     checked.notes.push_back(
         "ssh.agent_forwarding: no SSH agent is known here (SSH_AUTH_SOCK is not set), so the hosts "

@@ -4,7 +4,6 @@
 
 #include "client/kept_project.hpp"
 #include "client/no_answer.hpp"
-#include "jobman/client/compute_check.hpp"
 #include "jobman/client/times.hpp"
 #include "jobman/core/ssh_way.hpp"
 #include "jobman/ssh/keys.hpp"
@@ -26,11 +25,6 @@ base::Status CheckName(const std::string& user) {
       "see the account's own: gcloud compute os-login describe-profile");
 }
 
-bool IsOnSameNode(const core::JobSpec& one, const core::JobSpec& other) {
-  return one.tpu.existing == other.tpu.existing && one.tpu.project == other.tpu.project &&
-         one.tpu.zone == other.tpu.zone && one.cloud == other.cloud;
-}
-
 base::Task<base::Result<core::NodeSeen>> SeeNode(Context context, core::JobSpec spec) {
   JM_CO_ASSIGN_OR_RETURN(const CloudClient cloud,
                          co_await context.open_cloud(context.paths, spec.cloud));
@@ -41,44 +35,22 @@ base::Task<base::Result<core::NodeSeen>> SeeNode(Context context, core::JobSpec 
 }
 
 /// What the project says; no, if that cannot be seen.
-base::Task<bool> ProjectAsksForIt(Context context, core::JobSpec spec) {
+base::Task<base::Result<bool>> ProjectAsksForIt(Context context, core::JobSpec spec) {
   if (!context.open_projects) co_return false;
   const auto api = context.open_projects(context.loop->get_executor(), spec.cloud);
   if (!api.ok() || !*api) co_return false;
   const auto view = co_await LookAtProject(context, *api, spec);
+  if (!view.ok() && DoesNotAnswer(view.error())) co_return view.error();
   co_return view.ok() && view->os_login;
-}
-
-std::string FollowedText(const std::string& node, bool by_node) {
-  return "node " + node + " asks for OS Login, by " +
-         (by_node ? "its own metadata" : "the project's metadata") +
-         ", under which hosts ignore keys in metadata: the job follows it (ssh.os_login: true)";
 }
 
 }  // namespace
 
-base::Task<std::string> FollowNodesLogin(Context context, config::Loaded* loaded,
-                                         const core::JobSpec* earlier) {
-  core::JobSpec& spec = loaded->spec;
-  const bool decided = spec.ssh.os_login || UserIsChosen(*loaded);
-  if (spec.tpu.existing.empty() || decided || !context.open_cloud) co_return std::string();
-  if (earlier != nullptr && IsOnSameNode(*earlier, spec)) {
-    spec.ssh.os_login = earlier->ssh.os_login;
-    co_return std::string();
-  }
-  const auto node = co_await SeeNode(context, spec);
-  if (!node.ok() && DoesNotAnswer(node.error())) {
-    co_return "whether node " + spec.tpu.existing +
-        " asks for OS Login could not be checked: " + node.error().ToString() +
-        "; if it does, and hosts refuse the login: ssh.os_login: true";
-  }
-  if (!node.ok()) co_return std::string();
-  const bool by_node = node->os_login.has_value();
-  bool asks = node->os_login.value_or(false);
-  if (!by_node) asks = co_await ProjectAsksForIt(context, spec);
-  if (!asks) co_return std::string();
-  spec.ssh.os_login = true;
-  co_return FollowedText(spec.tpu.existing, by_node);
+base::Task<base::Result<NodesLogin>> AskForNodesLogin(Context context, core::JobSpec spec) {
+  JM_CO_ASSIGN_OR_RETURN(const core::NodeSeen node, co_await SeeNode(context, spec));
+  if (node.os_login) co_return NodesLogin{.asks = *node.os_login, .by_node = true};
+  JM_CO_ASSIGN_OR_RETURN(const bool asks, co_await ProjectAsksForIt(context, spec));
+  co_return NodesLogin{.asks = asks};
 }
 
 base::Task<base::Result<std::string>> LetKeyIn(Context context, core::JobSpec* spec) {

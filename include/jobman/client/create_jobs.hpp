@@ -6,6 +6,7 @@
 
 #include "jobman/client/code.hpp"
 #include "jobman/client/context.hpp"
+#include "jobman/client/os_login.hpp"
 #include "jobman/config/load.hpp"
 
 namespace jobman::client {
@@ -19,6 +20,8 @@ struct CheckedFile {
   std::optional<TakenCode> code = {};   ///< if it names any; the spec says what was taken
   std::vector<std::string> notes = {};  ///< what the user should know, a sentence each
   bool cloud_is_slow = false;           ///< it took too long to ask it for the next file, too
+  /// What its node (tpu.existing) answered; nothing if it did not, or nobody asked it.
+  std::optional<NodesLogin> node_login = {};
 };
 /// What the cloud is asked before a job is stored.
 enum class Preflight {

@@ -3,7 +3,6 @@
 #include <string>
 
 #include "jobman/client/context.hpp"
-#include "jobman/config/load.hpp"
 
 namespace jobman::client {
 
@@ -11,14 +10,16 @@ namespace jobman::client {
 /// the key imports it again, so a key of a machine that is gone is forgotten a year later.
 inline constexpr base::Duration kImportedKeyLives = std::chrono::hours{24 * 365};
 
-/// For a job on a node of the user's (tpu.existing), whose metadata are not jobman's to choose: if
-/// its hosts ask for OS Login, by the node's metadata or else by the project's, and the user chose
-/// neither a login name nor ssh.os_login, sets ssh.os_login, and returns a sentence on why. Else
-/// the text is empty, or says that the node could not be asked. A node that is not there, and a
-/// project that may not be looked at, say nothing: the controller looks again. `earlier`, if any,
-/// is a job of the same call: of the same node the same holds. Both must outlive the coroutine.
-base::Task<std::string> FollowNodesLogin(Context context, config::Loaded* loaded,
-                                         const core::JobSpec* earlier);
+/// Whether the hosts of a node ask for OS Login.
+struct NodesLogin {
+  bool asks = false;
+  bool by_node = false;  ///< its own metadata say so, not the project's
+};
+
+/// Asks for the job's node (tpu.existing), and for the project if the node's metadata do not say. A
+/// project that may not be looked at does not ask for OS Login. An error, also if there is no such
+/// node yet: nobody asks again, since the login is settled when the job is stored.
+base::Task<base::Result<NodesLogin>> AskForNodesLogin(Context context, core::JobSpec spec);
 
 /// For a job with ssh.os_login: adds its public key to the login profile of the account whose
 /// credentials it uses, and makes the name that the profile gives the job's ssh.user. Its nodes

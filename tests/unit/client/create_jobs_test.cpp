@@ -37,6 +37,9 @@ class CreateJobsTest : public test::ClientWorld {
   base::Result<CheckedFile> Check(config::Loaded loaded) {
     return Await(CheckBeforeCreate(Context(), std::move(loaded)));
   }
+  void AddNode(const std::string& name) {
+    cloud_.AddNode({.id = name, .zone = "us-central2-b", .os_login = false});
+  }
   /// A local simulator runs whose hosts only `user` can log in to; empty: any user.
   void RunLocalCloud(const std::string& user) {
     const test::SimFolder& folder = sim_.emplace(Context().paths.SimDir());
@@ -136,6 +139,7 @@ TEST_F(CreateJobsTest, ASecondJobOfANameIsANote) {
 }
 
 TEST_F(CreateJobsTest, ANodeThatAnotherJobUsesIsANote) {
+  AddNode("my-tpu");
   const auto on_node = [this](const std::string& name) {
     config::Loaded file = File(name);
     file.spec.tpu.existing = "my-tpu";
@@ -170,6 +174,7 @@ TEST_F(CreateJobsTest, ANodeThatIsTheSliceOfAnotherJobIsANote) {
   file.spec.group = held.spec.group;  // one after the other: it is deleted all the same
   file.spec.max_running = 1;
   file.spec.tpu.existing = held.slice->ref.name;
+  AddNode(held.slice->ref.name);
   EXPECT_THAT(Check(file)->notes,
               ElementsAre("node " + held.slice->ref.name +
                           " is the slice of job 000001, which is SUCCEEDED: it is deleted when "
@@ -177,6 +182,7 @@ TEST_F(CreateJobsTest, ANodeThatIsTheSliceOfAnotherJobIsANote) {
 }
 
 TEST_F(CreateJobsTest, SeveralNewJobsOnOneNodeAreANoteUnlessTheyRunInTurn) {
+  AddNode("my-tpu");
   CheckedFile earlier{.loaded = File("sweep")};
   earlier.loaded.spec.tpu.existing = "my-tpu";
   earlier.loaded.spec.group = "sweep";

@@ -34,6 +34,7 @@ class ProjectWithMetadata final : public ports::ProjectApi {
  public:
   base::Task<base::Result<std::map<std::string, std::string>>> Metadata(
       std::string /*project*/) override {
+    if (failure) co_return *failure;
     co_return metadata;
   }
   base::Task<base::Result<std::vector<ports::RegionQuota>>> Quotas(
@@ -41,6 +42,7 @@ class ProjectWithMetadata final : public ports::ProjectApi {
     co_return std::vector<ports::RegionQuota>();
   }
   std::map<std::string, std::string> metadata = {};
+  std::optional<base::Error> failure = {};
 };
 
 class OsLoginTest : public test::ClientWorld {
@@ -127,6 +129,74 @@ TEST_F(OsLoginTest, OfTheSameNodeTheNextJobIsToldNothingAndAsksNobody) {
   EXPECT_THAT(profile_->keys, SizeIs(1));
 }
 
+TEST_F(OsLoginTest, WhatAnEarlierFileSaysIsNotWhatTheNodeSays) {
+  UseNode(true);
+  loaded_.origins = {{.path = "ssh.user", .where = "job.yaml:3"}};
+  const auto bobs = Check(nullptr, Preflight::kAll);
+  ASSERT_TRUE(bobs.ok()) << bobs.error().ToString();
+  loaded_.origins.clear();
+  const auto follows = Check(&*bobs, Preflight::kAll);
+  ASSERT_TRUE(follows.ok()) << follows.error().ToString();
+  EXPECT_TRUE(follows->loaded.spec.ssh.os_login) << "nobody had asked the node";
+  EXPECT_THAT(follows->notes, Contains(HasSubstr("node theirs asks for OS Login")));
+}
+
+TEST_F(OsLoginTest, AnEarlierFilesWishIsNotTheNextOnes) {
+  UseNode(false);
+  loaded_.spec.ssh.os_login = true;
+  const auto wishes = Check(nullptr, Preflight::kAll);
+  ASSERT_TRUE(wishes.ok()) << wishes.error().ToString();
+  loaded_.spec.ssh.os_login = false;
+  const auto next = Check(&*wishes, Preflight::kAll);
+  ASSERT_TRUE(next.ok()) << next.error().ToString();
+  EXPECT_EQ(next->loaded.spec.ssh.user, "ada");
+}
+
+TEST_F(OsLoginTest, WhatTheNodeAnsweredIsKeptPastAFileThatDoesNotFollow) {
+  UseNode(true);
+  const auto first = Check(nullptr, Preflight::kAll);
+  ASSERT_TRUE(first.ok()) << first.error().ToString();
+  loaded_.origins = {{.path = "ssh.user", .where = "job.yaml:3"}};
+  const auto bobs = Check(&*first, Preflight::kAll);
+  ASSERT_TRUE(bobs.ok()) << bobs.error().ToString();
+  EXPECT_FALSE(bobs->loaded.spec.ssh.os_login);
+  loaded_.origins.clear();
+  const auto third = Check(&*bobs, Preflight::kAll);
+  ASSERT_TRUE(third.ok()) << third.error().ToString();
+  EXPECT_EQ(third->loaded.spec.ssh.user, "sa_117");
+  EXPECT_EQ(cloud_.CountCalls("GetNode"), 1);
+}
+
+TEST_F(OsLoginTest, ANodeThatDidNotAnswerIsAskedForTheNextFile) {
+  UseNode(true);
+  cloud_.AddFault({.call = "GetNode", .error = {.code = base::Code::kUnavailable}});
+  const auto first = Check(nullptr, Preflight::kAll);
+  ASSERT_TRUE(first.ok()) << first.error().ToString();
+  EXPECT_FALSE(first->loaded.spec.ssh.os_login);
+  EXPECT_TRUE(Check(&*first, Preflight::kAll)->loaded.spec.ssh.os_login);
+}
+
+TEST_F(OsLoginTest, ANodeThatTakesTooLongIsNotAskedForTheNextFile) {
+  UseNode(true);
+  cloud_.AddFault({.call = "GetNode", .error = {.code = base::Code::kDeadlineExceeded}});
+  const auto first = Check(nullptr, Preflight::kAll);
+  ASSERT_TRUE(first.ok()) << first.error().ToString();
+  const auto second = Check(&*first, Preflight::kAll);
+  ASSERT_TRUE(second.ok()) << second.error().ToString();
+  EXPECT_THAT(second->notes, Contains(HasSubstr("the cloud takes too long to answer")));
+  EXPECT_EQ(cloud_.CountCalls("GetNode"), 1);
+}
+
+TEST_F(OsLoginTest, WhatIsKnownOfTheNodeCountsEvenIfTheCloudIsSlow) {
+  UseNode(true);
+  auto first = Check(nullptr, Preflight::kAll);
+  ASSERT_TRUE(first.ok()) << first.error().ToString();
+  first->cloud_is_slow = true;
+  const auto second = Check(&*first, Preflight::kAll);
+  ASSERT_TRUE(second.ok()) << second.error().ToString();
+  EXPECT_EQ(second->loaded.spec.ssh.user, "sa_117");
+}
+
 TEST_F(OsLoginTest, ANodesOwnWordCountsMoreThanTheProjects) {
   project_->metadata = {{"enable-oslogin", "TRUE"}};
   UseNode(false);
@@ -152,6 +222,22 @@ TEST_F(OsLoginTest, ANodeThatCannotBeAskedIsANote) {
   ASSERT_TRUE(checked.ok()) << checked.error().ToString();
   EXPECT_EQ(checked->loaded.spec.ssh.user, "ada");
   EXPECT_THAT(checked->notes, Contains(HasSubstr("whether node theirs asks for OS Login could")));
+}
+
+TEST_F(OsLoginTest, ANodeThatIsNotThereIsANoteSinceNobodyAsksAgain) {
+  loaded_.spec.ssh.os_login = false;
+  loaded_.spec.tpu.existing = "later";
+  const auto checked = Check(nullptr, Preflight::kAll);
+  ASSERT_TRUE(checked.ok()) << checked.error().ToString();
+  EXPECT_THAT(checked->notes, Contains(HasSubstr("whether node later asks for OS Login could")));
+}
+
+TEST_F(OsLoginTest, AProjectThatDoesNotAnswerForItsNodeIsANote) {
+  UseNode(std::nullopt);
+  project_->failure = base::Error{.code = base::Code::kUnavailable, .message = "HTTP 503"};
+  const auto checked = Check(nullptr, Preflight::kAll);
+  ASSERT_TRUE(checked.ok()) << checked.error().ToString();
+  EXPECT_THAT(checked->notes, Contains(HasSubstr("HTTP 503; if it does")));
 }
 
 TEST_F(OsLoginTest, ARateLimitIsNoAnswerToo) {
