@@ -263,13 +263,15 @@ core::Job NewJob(core::JobSpec spec, base::TimePoint now) {
 }
 
 base::Task<base::Result<CheckedFile>> CheckFile(Context context, config::Loaded loaded,
-                                                const CheckedFile* earlier, Preflight preflight) {
+                                                const CheckedFile* earlier, Preflight preflight,
+                                                const core::JobSpec* present) {
   CheckedFile checked{.loaded = std::move(loaded)};
   core::JobSpec& spec = checked.loaded.spec;
   JM_CO_TRY(ssh::EnsureKey(spec.ssh.private_key));
   JM_CO_TRY(ssh::CheckUsable(spec.ssh.private_key, ssh::EnvironmentPassphrase()));
   JM_CO_TRY(co_await AskCloud(context, &checked, earlier, preflight));
   const LoginSources sources{.earlier = earlier,
+                             .present = present,
                              .may_follow = preflight != Preflight::kNone,
                              .may_ask = !IsSlow(earlier, spec.cloud)};
   JM_CO_TRY(co_await SettleLogin(context, &checked, sources));

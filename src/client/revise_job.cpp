@@ -97,8 +97,9 @@ base::Task<base::Result<Revised>> ReviseJob(Context context, RevisionOrder order
   const bool keeps_slice = job.slice && core::AskForTheSameSlice(job.spec, order.loaded.spec) &&
                            order.wish != core::Wish::kRequeue;
   const auto preflight = keeps_slice ? Preflight::kHeldSlice : Preflight::kAll;
-  JM_CO_ASSIGN_OR_RETURN(CheckedFile checked,
-                         co_await CheckFile(context, std::move(order.loaded), nullptr, preflight));
+  const core::JobSpec present = job.spec;  // `job` may be read again
+  JM_CO_ASSIGN_OR_RETURN(CheckedFile checked, co_await CheckFile(context, std::move(order.loaded),
+                                                                 nullptr, preflight, &present));
   const core::JobSpec& spec = checked.loaded.spec;
   if (checked.code) {
     JM_CO_TRY(KeepCode(*checked.code, context.paths, order.job.value));

@@ -38,10 +38,13 @@ enum class Preflight {
 /// already. Without a sandbox, simulated hosts are our own processes and only our user can log in:
 /// changes `ssh.user`. `earlier`, if any, must outlive the coroutine: a file that names the same
 /// code gets what was taken for it, the same reservation or quota is not asked for again, nor a
-/// cloud that was slow then: of a hundred files each would wait for it.
+/// cloud that was slow then: of a hundred files each would wait for it. `present`, if any, is what
+/// the job has that the file revises, and must outlive the coroutine: if its node (tpu.existing)
+/// cannot be asked now, the job goes on to log in as it does.
 base::Task<base::Result<CheckedFile>> CheckFile(Context context, config::Loaded loaded,
                                                 const CheckedFile* earlier = nullptr,
-                                                Preflight preflight = Preflight::kAll);
+                                                Preflight preflight = Preflight::kAll,
+                                                const core::JobSpec* present = nullptr);
 /// The same for a new job: notes that another has its name, or uses its node (tpu.existing).
 base::Task<base::Result<CheckedFile>> CheckBeforeCreate(Context context, config::Loaded loaded,
                                                         const CheckedFile* earlier = nullptr,

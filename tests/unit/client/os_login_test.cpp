@@ -7,8 +7,10 @@
 
 #include "jobman/base/files.hpp"
 #include "jobman/client/create_jobs.hpp"
+#include "jobman/client/revise_job.hpp"
 #include "jobman/ssh/keys.hpp"
 #include "tests/unit/client/client_world.hpp"
+#include "tests/unit/client/nudge_listener.hpp"
 
 namespace jobman::client {
 namespace {
@@ -56,6 +58,9 @@ class OsLoginTest : public test::ClientWorld {
   }
   base::Result<CheckedFile> Check(const CheckedFile* earlier = nullptr,
                                   Preflight preflight = Preflight::kNone) {
+    return Await(CheckFile(WithLogins(), loaded_, earlier, preflight));
+  }
+  client::Context WithLogins() {
     client::Context context = Context();
     context.open_projects = [this](const asio::any_io_executor&, const core::CloudSpec&) {
       return base::Result<std::shared_ptr<ports::ProjectApi>>(project_);
@@ -63,7 +68,7 @@ class OsLoginTest : public test::ClientWorld {
     context.open_logins = [this](const asio::any_io_executor&, const core::CloudSpec&) {
       return opened_;
     };
-    return Await(CheckFile(context, loaded_, earlier, preflight));
+    return context;
   }
   /// The job uses a node of the user's, whose metadata say this.
   void UseNode(std::optional<bool> os_login) {
@@ -249,6 +254,41 @@ TEST_F(OsLoginTest, ARateLimitIsNoAnswerToo) {
   const auto checked = Check(nullptr, Preflight::kAll);
   ASSERT_TRUE(checked.ok()) << checked.error().ToString();
   EXPECT_THAT(checked->notes, Contains(HasSubstr("whether node theirs asks for OS Login could")));
+}
+
+TEST_F(OsLoginTest, ARevisedJobKeepsItsLoginIfItsNodeDoesNotAnswer) {
+  test::NudgeListener controller(loop_, Context().paths.ControllerSocket());
+  UseNode(true);
+  core::Job job = test::JobBuilder().Build();
+  job.spec = loaded_.spec;
+  job.spec.ssh.os_login = true;
+  job.spec.ssh.user = "sa_117";
+  job = Put(job);
+  cloud_.SetReachable(false);
+  const auto revised = Await(ReviseJob(WithLogins(), {.job = job.id, .loaded = loaded_}));
+  ASSERT_TRUE(revised.ok()) << revised.error().ToString();
+  EXPECT_THAT(revised->notes, Contains(HasSubstr("the job keeps it (ssh.os_login: true)")));
+  const core::Job stored = *store_.Get(job.id);
+  const core::SshSpec& ssh = stored.revised ? stored.revised->ssh : stored.spec.ssh;
+  EXPECT_TRUE(ssh.os_login);
+  EXPECT_EQ(ssh.user, "sa_117");
+  EXPECT_THAT(profile_->keys, SizeIs(0)) << "the profile has it";
+}
+
+TEST_F(OsLoginTest, AJobThatIsRevisedForAnotherNodeKeepsNoLogin) {
+  test::NudgeListener controller(loop_, Context().paths.ControllerSocket());
+  UseNode(true);
+  core::Job job = test::JobBuilder().Build();
+  job.spec = loaded_.spec;
+  job.spec.tpu.existing = "another";
+  job.spec.ssh.os_login = true;
+  job = Put(job);
+  cloud_.SetReachable(false);
+  const auto revised = Await(ReviseJob(WithLogins(), {.job = job.id, .loaded = loaded_}));
+  ASSERT_TRUE(revised.ok()) << revised.error().ToString();
+  EXPECT_THAT(revised->notes, Contains(HasSubstr("if it does, and hosts refuse the login")));
+  const core::Job stored = *store_.Get(job.id);
+  EXPECT_FALSE((stored.revised ? stored.revised->ssh : stored.spec.ssh).os_login);
 }
 
 TEST_F(OsLoginTest, ANameThatAShellCouldMisreadIsRefused) {
