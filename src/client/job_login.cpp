@@ -98,7 +98,12 @@ base::Task<base::Status> SettleLogin(Context context, CheckedFile* checked, Logi
     co_return base::Ok();
   }
   auto login = co_await LetKeyIn(std::move(context), &spec);
-  if (!login.ok()) co_return std::move(login).error();
+  if (!login.ok()) {
+    // Notes are not shown with an error, and the user never wrote ssh.os_login.
+    base::Error error = std::move(login).error();
+    if (!followed.why.empty()) error.message += "; " + followed.why;
+    co_return error;
+  }
   if (!login->empty()) checked->notes.push_back(*std::move(login));
   co_return base::Ok();
 }

@@ -301,6 +301,15 @@ TEST_F(OsLoginTest, ANameThatAShellCouldMisreadIsRefused) {
   }
 }
 
+TEST_F(OsLoginTest, ARefusedKeyOfAJobThatFollowsItsNodeSaysWhyThereIsOsLogin) {
+  UseNode(true);
+  profile_->login = base::Error{.code = base::Code::kPermissionDenied, .message = "not allowed"};
+  const auto refused = Check(nullptr, Preflight::kAll);
+  ASSERT_FALSE(refused.ok());
+  EXPECT_THAT(refused.error().ToString(),
+              HasSubstr("ssh.os_login: not allowed; node theirs asks for OS Login, by its own"));
+}
+
 TEST_F(OsLoginTest, AJobThatCouldNotLogInIsNotCreated) {
   profile_->login = base::Error{.code = base::Code::kPermissionDenied, .message = "not allowed"};
   const auto refused = Check();
