@@ -159,7 +159,7 @@ class Judgement {
     error.message = base::Join(texts, "; ") + "; " + CostElsewhere(region_);
     error.context.clear();
     error.hint = CureOf(error) + ", or set allow_cross_region: true if all of them are in " +
-                 region_ + " or may be billed; create --no-preflight checks nothing";
+                 region_ + " or may be billed";
     return error;
   }
 

@@ -222,7 +222,8 @@ TEST_F(BucketCheckTest, ACloudThatCannotBeAskedRefusesWithItsOwnCode) {
               "to $140");
     EXPECT_EQ(checked.error().hint,
               "try again later, or set allow_cross_region: true if all of them are in us-central2 "
-              "or may be billed; create --no-preflight checks nothing");
+              "or may be billed")
+        << "edit makes this check, too, and has no --no-preflight";
   }
 }
 
