@@ -5,7 +5,6 @@
 #include <netinet/tcp.h>
 #include <sys/socket.h>
 
-#include <asio/connect.hpp>
 #include <asio/ip/tcp.hpp>
 #include <asio/redirect_error.hpp>
 #include <asio/this_coro.hpp>
@@ -61,11 +60,19 @@ Task<Result<tcp::resolver::results_type>> Resolve(ports::HostTarget target) {
   co_return found;
 }
 
+/// asio::async_connect() would tell a socket for which there is no descriptor as a canceled one.
 Task<Result<std::shared_ptr<base::UniqueFd>>> OpenSocket(ports::HostTarget target) {
   JM_CO_ASSIGN_OR_RETURN(const auto places, co_await Resolve(target));
   tcp::socket socket(co_await asio::this_coro::executor);
   std::error_code failed;
-  co_await asio::async_connect(socket, places, asio::redirect_error(asio::use_awaitable, failed));
+  for (const auto& place : places) {
+    const tcp::endpoint endpoint = place.endpoint();
+    socket = tcp::socket(socket.get_executor());
+    socket.open(endpoint.protocol(), failed);
+    if (failed) continue;
+    co_await socket.async_connect(endpoint, asio::redirect_error(asio::use_awaitable, failed));
+    if (!failed) break;
+  }
   if (failed) co_return FromConnect(Endpoint(target.address, target.port), failed.value());
   auto fd = std::make_shared<base::UniqueFd>(socket.release(failed));
   if (failed) co_return FromConnect(Endpoint(target.address, target.port), failed.value());
