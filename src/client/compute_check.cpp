@@ -16,11 +16,6 @@ constexpr const char* kTurnedOff =
     "the project asks for OS Login, under which hosts ignore the job's key: the slice gets "
     "enable-oslogin: FALSE";
 
-bool DoesNotAnswer(const base::Error& error) {
-  return error.code == base::Code::kUnavailable || error.code == base::Code::kDeadlineExceeded ||
-         error.code == base::Code::kInternal || error.reason == base::Reason::kRateLimit;
-}
-
 /// "the slice needs 16 external addresses in us-central2"
 std::string NeedText(const core::TpuSpec& tpu) {
   const int needed = AddressesFor(tpu);

@@ -15,11 +15,6 @@ namespace {
 using Words = std::vector<std::string>;
 using Offered = base::Result<Words>;
 
-bool CannotTell(const base::Error& error) {
-  return error.code == base::Code::kUnavailable || error.code == base::Code::kDeadlineExceeded ||
-         error.code == base::Code::kInternal || error.reason == base::Reason::kRateLimit;
-}
-
 /// Why the zone could not be asked, and what to do. Nothing is lost: a request that asks for what
 /// the zone does not have is refused later, with the same cure as here.
 std::string WithCure(const base::Error& error) {
@@ -129,7 +124,7 @@ base::Task<base::Result<std::string>> CheckOffer(Context context, config::Loaded
                           base::Reason::kBadRuntime, "tpu.version", PlaceOf(loaded, "tpu.version"));
   }
   if (checked.ok()) co_return std::string{};
-  if (CannotTell(checked.error())) co_return WithCure(checked.error());
+  if (DoesNotAnswer(checked.error())) co_return WithCure(checked.error());
   co_return std::move(checked).error();
 }
 

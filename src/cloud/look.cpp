@@ -4,7 +4,6 @@
 
 #include "cloud/identity_for.hpp"
 #include "jobman/auth/auth_transport.hpp"
-#include "jobman/base/clock.hpp"
 #include "jobman/base/url.hpp"
 #include "jobman/cloud/oslogin_api.hpp"
 #include "jobman/http/curl_transport.hpp"

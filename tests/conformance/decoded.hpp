@@ -29,13 +29,14 @@ inline std::string Shown(const std::optional<base::Error>& error) {
 
 inline std::string Shown(const core::NodeSeen& node) {
   const auto& [id, zone, uid, state, raw_state, health, accelerator, queued, labels, hosts, created,
-               notice, ends_at, spot, reserved] = node;
+               notice, ends_at, spot, reserved, os_login] = node;
   std::string text = fmt::format("node {} {} {} {} {} {} {} {} {} {} {} {}", id, zone, uid,
                                  static_cast<int>(state), raw_state, health, accelerator, queued,
                                  labels, created, spot, reserved);
   for (const core::HostAddress& host : hosts) text += " " + host.internal + "|" + host.external;
   if (notice) text += fmt::format(" {} {}", notice->imminent, notice->text);
   if (ends_at) text += " until " + base::FormatRfc3339(*ends_at);
+  if (os_login) text += *os_login ? " with OS Login" : " without OS Login";
   return text;
 }
 

@@ -338,8 +338,10 @@ TEST_F(Exec, ADetachedRunGoesOnWithoutAConnection) {
 
 TEST_F(Exec, WhatTheLoginShellPrintsIsNotOfADetachedRun) {
   Run();
-  ASSERT_EQ(Shell("exec1 -w 0 -- 'echo \"echo welcome\" >> ~/.bashrc'").code, 0);
   ASSERT_EQ(Shell("exec1 -w 0 --detach --name eval -- 'echo one'").code, 0);
+  EXPECT_EQ(Shell("exec1 -q -w 0 --follow eval").out, "one\n");
+  // Only now: the shell of the run itself reads that file, too.
+  ASSERT_EQ(Shell("exec1 -w 0 -- 'echo \"echo welcome\" >> ~/.bashrc'").code, 0);
   EXPECT_EQ(Shell("exec1 -q -w 0 --follow eval").out, "one\n");
 }
 

@@ -13,7 +13,9 @@ namespace jobman::cloud {
 using base::Result;
 
 /// Finds the credentials as MakeCloud() does, and gets a token, which is that of all others on the
-/// loop.
+/// loop. If the credentials do not name their account, as those of a user do not, the server of
+/// tokens is asked for it (AccountOfToken()), for some seconds: it stays empty if that does not say
+/// it.
 base::Task<Result<ports::LoginSeen>> LogIn(core::CloudSpec spec, auth::Env env = base::GetEnv);
 
 /// The clock of the API's server: the Date of any answer, a refusal too. No credentials are sent.

@@ -13,6 +13,7 @@
 #include "cli/views/costs.hpp"
 #include "jobman/client/job_costs.hpp"
 #include "jobman/config/prices.hpp"
+#include "jobman/ports/records.hpp"
 
 namespace jobman::cli {
 namespace {

@@ -2,6 +2,7 @@
 // transport that the program uses: how often it is asked, what is said, and that no secret is.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
+#include <poll.h>
 #include <sys/socket.h>
 #include <unistd.h>
 
@@ -107,7 +108,8 @@ struct Reply {
 /// Sends a byte now and then, so that the connection is never quiet, until the client goes away.
 void Drip(int fd) {
   RawServer::Write(fd, "HTTP/1.1 200 OK\r\nContent-Length: 100000\r\n\r\n");
-  while (::send(fd, " ", 1, MSG_NOSIGNAL) == 1) ::usleep(10'000);
+  pollfd client{.fd = fd, .events = POLLRDHUP, .revents = 0};
+  while (::send(fd, " ", 1, MSG_NOSIGNAL) == 1 && ::poll(&client, 1, 10) == 0) continue;
 }
 
 /// What the server answers to the request that is judged, by how often it was sent: 1, 2, ...

@@ -157,7 +157,6 @@ TEST_F(ZonesCommand, ZonesThatThePriceListLacksAreShown) {
   EXPECT_EQ(world_.Run({"zones", "--project", "demo", "-q"}).out, "us-central2-b\nmars-north1-a\n");
   EXPECT_EQ(world_.Run({"zones", "--project", "demo", "-a", "v4-8", "-q"}).out,
             "us-central2-b\nmars-north1-a\n");
-  EXPECT_EQ(newer.CountCalls("Zones"), 1) << "the list is kept, as the offers are";
   newer.AddFault({.call = "Zones",
                   .error = {.code = base::Code::kPermissionDenied, .message = "not allowed"},
                   .times = 1});

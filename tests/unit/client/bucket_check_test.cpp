@@ -267,6 +267,7 @@ TEST_F(BucketCheckTest, WhatIsNotSeenInTimeDoesNotHoldUpTheOthers) {
 TEST_F(BucketCheckTest, ManyThatCannotBeSeenAreOneSentence) {
   loaded_.spec.command.cmd = "ls gs://far gs://multi";
   buckets_->broken = base::Error{.code = base::Code::kDeadlineExceeded, .message = "no answer"};
+  for (const char* bucket : {"far", "multi"}) loaded_.buckets[bucket].key = "command.cmd";
   EXPECT_THAT(Refusal(), StartsWith("whether the buckets data (gcsfuse.bucket_name), far "
                                     "(command.cmd), multi (command.cmd) are in us-central2 could "
                                     "not be checked: no answer; reading 1 TB"));
@@ -309,6 +310,7 @@ TEST_F(BucketCheckTest, WithoutCredentialsTheyAreRefusedToo) {
   opened_ = base::Error{.code = base::Code::kUnauthenticated, .message = "no credentials"};
   EXPECT_THAT(Refusal(), HasSubstr("could not be checked: no credentials; reading 1 TB"));
   loaded_.spec.command.cmd = "ls gs://far";
+  loaded_.buckets["far"].key = "command.cmd";
   EXPECT_THAT(Refusal(), StartsWith("whether the buckets data (gcsfuse.bucket_name), far "
                                     "(command.cmd) are in us-central2 could not be checked"));
   opened_ = base::NotFound("there is no file key.json");

@@ -183,7 +183,7 @@ TEST_F(DoctorTest, TheZoneIsOneThatTheProjectMayUse) {
   context.open_cloud = test::Lend(large);
   const auto findings = Await(Diagnose(context, probes_, about_, {}));
   ASSERT_EQ(findings[4].check, "zone");
-  EXPECT_EQ(findings[4].found, "research may use 9 zones: jobman zones names them");
+  EXPECT_EQ(findings[4].found, "research may use 11 zones: jobman zones names them");
 }
 
 ports::TpuLimit LimitThere(const std::string& metric, std::int64_t limit) {

@@ -43,6 +43,13 @@ TEST_F(ZoneOffersTest, WhatWasAskedIsKeptForADayUnlessItIsAskedAnew) {
   EXPECT_EQ(cloud_.CountCalls("AcceleratorTypes"), 4);
 }
 
+TEST_F(ZoneOffersTest, TheListOfZonesIsKeptToo) {
+  query_.zones = {"us-central2-b"};
+  query_.and_not_in = query_.zones;
+  for (int times = 0; times < 2; ++times) EXPECT_EQ(Ask().zones.back().zone, "europe-west4-a");
+  EXPECT_EQ(cloud_.CountCalls("Zones"), 1);
+}
+
 TEST_F(ZoneOffersTest, WhatZonesAskedIsKeptForCreate) {
   config::Loaded loaded;
   loaded.spec = test::JobBuilder().Build().spec;

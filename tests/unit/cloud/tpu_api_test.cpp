@@ -6,6 +6,7 @@
 #include <string>
 #include <utility>
 
+#include "jobman/core/held_slice.hpp"
 #include "tests/support/fake_clock.hpp"
 #include "tests/support/fake_transport.hpp"
 
