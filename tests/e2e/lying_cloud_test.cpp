@@ -171,7 +171,8 @@ TEST_F(LyingCloud, AJobKeepsItsSliceAndGoesOn) {
   ASSERT_TRUE(place_.Reaches("job", "SUCCEEDED"));
   EXPECT_EQ(place_.Log(1, 1, "run", 0), "up\ngone\n");
   EXPECT_EQ(place_.Show("job")["attempt"], 1);
-  EXPECT_EQ(liar_->Heard("POST /v2"), 1) << "one slice was requested";
+  EXPECT_EQ(liar_->Heard("POST /v2/projects/sim/locations/us-central2-b/queuedResources?"), 1)
+      << "one slice was requested";
   EXPECT_EQ(liar_->Heard("DELETE "), 0);
 
   EXPECT_THAT(elsewhere_.heard(), IsEmpty()) << "the redirect was not followed";
