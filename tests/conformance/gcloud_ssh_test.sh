@@ -14,27 +14,17 @@ unset SSH_AUTH_SOCK
 ssh="-F none -p $port"
 scp="--scp-flag=-F --scp-flag=none --scp-flag=-P --scp-flag=$port"
 
-vm_ssh() {
-  code=$1 text=$2
-  shift 2
-  vm "$code" "$text" ssh "$@" --ssh-flag="$ssh"
+# over_ssh KIND CODE TEXT WORDS, over_scp KIND CODE TEXT WORDS: as the function KIND, vm or qr.
+over_ssh() {
+  kind=$1 code=$2 text=$3
+  shift 3
+  "$kind" "$code" "$text" ssh "$@" --ssh-flag="$ssh"
 }
 # shellcheck disable=SC2086  # $scp is several words
-vm_scp() {
-  code=$1 text=$2
-  shift 2
-  vm "$code" "$text" scp "$@" $scp
-}
-qr_ssh() {
-  code=$1 text=$2
-  shift 2
-  qr "$code" "$text" ssh "$@" --ssh-flag="$ssh"
-}
-# shellcheck disable=SC2086
-qr_scp() {
-  code=$1 text=$2
-  shift 2
-  qr "$code" "$text" scp "$@" $scp
+over_scp() {
+  kind=$1 code=$2 text=$3
+  shift 3
+  "$kind" "$code" "$text" scp "$@" $scp
 }
 # same FILE FILE: they have the same content.
 same() {
@@ -68,25 +58,25 @@ v4='--accelerator-type=v4-16 --version=tpu-ubuntu2204-base'
 # The first time, gcloud makes a key and puts it in the node's metadata.
 # shellcheck disable=SC2086  # $v4 is two words
 vm 0 'Created tpu [pod].' create pod $v4 --metadata=color=red
-vm_ssh 0 't1v-n-pod-w-0' pod --command="$name"
+over_ssh vm 0 't1v-n-pod-w-0' pod --command="$name"
 also 'Propagating SSH public key to all TPU workers'
 vm 0 "$LOGNAME:ssh-rsa " describe pod
 also 'color: red'
-vm_ssh 0 't1v-n-pod-w-0' pod --command="$name"
+over_ssh vm 0 't1v-n-pod-w-0' pod --command="$name"
 not_said 'Propagating'
-vm_ssh 0 't1v-n-pod-w-1' "$LOGNAME@pod" --worker=1 --command="$name"
+over_ssh vm 0 't1v-n-pod-w-1' "$LOGNAME@pod" --worker=1 --command="$name"
 known_by_its_key 0
 known_by_its_key 1
-vm_ssh 0 't1v-n-pod-w-0' pod --worker=all --command="$name"
+over_ssh vm 0 't1v-n-pod-w-0' pod --worker=all --command="$name"
 also 't1v-n-pod-w-1'
-vm_ssh 0 ' 127.128.' pod --command="$address"
-vm_ssh 0 ' 127.16.' pod --internal-ip --command="$address"
-vm_ssh 3 '' pod --command='exit 3'
+over_ssh vm 0 ' 127.128.' pod --command="$address"
+over_ssh vm 0 ' 127.16.' pod --internal-ip --command="$address"
+over_ssh vm 3 '' pod --command='exit 3'
 # shellcheck disable=SC2016
-vm_ssh 1 'Command execution on worker 1 failed with exit status 1' pod --worker=all \
+over_ssh vm 1 'Command execution on worker 1 failed with exit status 1' pod --worker=all \
   --command='test $JOBMAN_SIM_HOST = t1v-n-pod-w-0'
-vm_ssh 1 'worker index 2 is larger than the valid worker indexes' pod --worker=2 --command=true
-vm_ssh 1 "nodes/none' was not found" none --command=true
+over_ssh vm 1 'worker index 2 is larger than the valid worker indexes' pod --worker=2 --command=true
+over_ssh vm 1 "nodes/none' was not found" none --command=true
 
 # gcloud tries again while a host refuses connections.
 order host pod/1 refuse
@@ -101,14 +91,14 @@ also 't1v-n-pod-w-1'
 
 echo text >"$work/text"
 mkdir "$work/tree" && echo leaf >"$work/tree/leaf"
-vm_scp 0 '' "$work/text" pod: --worker=all
-vm_ssh 0 'text' pod --worker=1 --command='cat text'
-vm_scp 0 '' pod:text "$work/back" --worker=1
+over_scp vm 0 '' "$work/text" pod: --worker=all
+over_ssh vm 0 'text' pod --worker=1 --command='cat text'
+over_scp vm 0 '' pod:text "$work/back" --worker=1
 same "$work/text" "$work/back"
-vm_scp 0 '' "$work/tree" pod: --recurse
-vm_scp 0 '' pod:tree "$work/tree2" --recurse
+over_scp vm 0 '' "$work/tree" pod: --recurse
+over_scp vm 0 '' pod:tree "$work/tree2" --recurse
 same "$work/tree/leaf" "$work/tree2/leaf"
-vm_scp 1 'cannot target multiple workers while copying files to client' pod:text "$work/back" \
+over_scp vm 1 'cannot target multiple workers while copying files to client' pod:text "$work/back" \
   --worker=all
 
 # A host without an external address is reached by its internal one; a key in the project's metadata
@@ -117,40 +107,40 @@ sed "s/^/$LOGNAME:/; s/\$/ $LOGNAME/" "$HOME/.ssh/google_compute_engine.pub" >"$
 expect 0 'Updated' compute project-info add-metadata --metadata-from-file="ssh-keys=$work/keys"
 vm 0 'Created tpu [one].' create one --accelerator-type=v4-8 --version=tpu-ubuntu2204-base \
   --internal-ips
-vm_ssh 0 ' 127.16.' one --command="$address"
+over_ssh vm 0 ' 127.16.' one --command="$address"
 vm 0 'state: READY' describe one
 not_said 'ssh-rsa'
 
 # States in which gcloud does not try.
 vm 0 'verb: stop' stop one
-vm_ssh 1 'This TPU has state "STOPPED"' one --command=true
-vm_scp 1 'This TPU has state "STOPPED"' "$work/text" one:
+over_ssh vm 1 'This TPU has state "STOPPED"' one --command=true
+over_scp vm 1 'This TPU has state "STOPPED"' "$work/text" one:
 vm 0 'verb: start' start one
-vm_ssh 0 't1v-n-one-w-0' one --command="$name"
+over_ssh vm 0 't1v-n-one-w-0' one --command="$name"
 order preempt one --force
-vm_ssh 1 'This TPU has terminal state "PREEMPTED"' one --command=true
+over_ssh vm 1 'This TPU has terminal state "PREEMPTED"' one --command=true
 
 # Queued resources: every host of every node, also after a reset, which keeps the disks.
 qr 0 'Created queued_resource [q].' create q --node-count=2 --accelerator-type=v4-16 \
   --runtime-version=tpu-ubuntu2204-base
 await_qr ACTIVE q
-qr_ssh 0 't1v-n-q-1-w-1' q --node=all --worker=all --command="$name"
+over_ssh qr 0 't1v-n-q-1-w-1' q --node=all --worker=all --command="$name"
 also 't1v-n-q-0-w-0'
 also 't1v-n-q-0-w-1'
 also 't1v-n-q-1-w-0'
-qr_ssh 0 't1v-n-q-1-w-0' q --node=1 --command="$name"
+over_ssh qr 0 't1v-n-q-1-w-0' q --node=1 --command="$name"
 not_said 't1v-n-q-0'
-qr_ssh 1 'node index 2 is larger than the valid node indices' q --node=2 --command=true
-qr_ssh 1 "queuedResources/none' was not found" none --command=true
-qr_scp 0 '' "$work/text" q: --node=all --worker=all
+over_ssh qr 1 'node index 2 is larger than the valid node indices' q --node=2 --command=true
+over_ssh qr 1 "queuedResources/none' was not found" none --command=true
+over_scp qr 0 '' "$work/text" q: --node=all --worker=all
 # shellcheck disable=SC2016
 boot='cat $JOBMAN_BOOT_ID_FILE'
-qr_ssh 0 '' q --node=1 --worker=1 --command="$boot"
+over_ssh qr 0 '' q --node=1 --worker=1 --command="$boot"
 before=$(printf '%s\n' "$out" | grep -E '^[0-9a-f-]{36}$')
 qr 0 'verb: reset' reset q
-qr_ssh 0 'text' q --node=1 --worker=1 --command="$boot text"
+over_ssh qr 0 'text' q --node=1 --worker=1 --command="$boot text"
 not_said "${before:-boot id}"
-qr_scp 0 '' q:text "$work/back2" --node=1 --worker=1
+over_scp qr 0 '' q:text "$work/back2" --node=1 --worker=1
 same "$work/text" "$work/back2"
 
 verdict

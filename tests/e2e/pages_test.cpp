@@ -109,7 +109,8 @@ std::string Lasting(const std::string& page) {
   static const re2::RE2 kDuration(R"(\b\d+(\.\d+)?(ms|s|m|h)(\d+(\.\d+)?(ms|s|m))?\b)");
   static const re2::RE2 kAddress(R"(\b(127|10|34)\.\d+\.\d+\.\d+(:\d+)?)");
   static const re2::RE2 kNumber(R"((process|ago, host) \d+)");
-  static const re2::RE2 kMoney(R"(DURATION +\d+\.\d\d$)");  // what it costs to hold a slice
+  // What it costs to hold a slice; on demand, and what is saved.
+  static const re2::RE2 kMoney(R"(DURATION +\d+\.\d\d( +\d+\.\d\d +\d+%)?$)");
   static const re2::RE2 kProcess(R"((ADDRESS .* DURATION) +\d+$)");  // that forwards
   static const re2::RE2 kDisk(R"(, on [\w.-]+, [\d.]+ \w+ free)");
   static const re2::RE2 kVersions(R"(versions +jobman .*)");
