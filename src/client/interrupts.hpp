@@ -4,21 +4,28 @@
 #include <asio/signal_set.hpp>
 #include <optional>
 #include <utility>
+#include <vector>
 
 #include "jobman/base/task.hpp"
 
 namespace jobman::client {
 
 /// While it exists, SIGINT, SIGTERM and SIGHUP do not end the process. Ignored ones stay ignored:
-/// whoever started this process wants it so.
+/// whoever started this process wants it so. After an interrupt, those that come within
+/// kSameInterrupt of it do not end the process either, so that it can say what became of its work.
 class Interrupts {
  public:
   explicit Interrupts(asio::io_context& loop);
+  Interrupts(const Interrupts&) = delete;
+  Interrupts& operator=(const Interrupts&) = delete;
+  ~Interrupts();
   /// Until one of them comes; not at all if one came since the last wait.
   base::Task<void> Wait();
 
  private:
   asio::signal_set signals_;
+  std::vector<int> caught_ = {};
+  bool interrupted_ = false;
 };
 
 /// Turns the loop a last time: commands that were cancelled send TERM to their hosts as they end.
