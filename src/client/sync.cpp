@@ -13,6 +13,7 @@
 #include "client/code_files.hpp"
 #include "client/copy_parts.hpp"
 #include "client/interrupts.hpp"
+#include "client/sync_delivery.hpp"
 #include "client/sync_plan.hpp"
 #include "jobman/base/clean.hpp"
 #include "jobman/base/hash.hpp"
@@ -95,8 +96,10 @@ class Syncing {
     const auto ended = context_.Await(UnlessInterrupted(&interrupts, All()));
     if (!ended) {
       SendFarewell(*context_.loop);
+      context_.Await(delivery_.ForgetAll());
       return Interrupted();
     }
+    context_.Await(UnlessInterrupted(&interrupts, delivery_.ForgetAll()));
     Finish();
     return std::move(synced_);
   }
@@ -147,10 +150,7 @@ class Syncing {
     total_ += plan->bytes;
     bool complete = true;
     for (std::size_t part = 0; part < plan->parts.size(); ++part) {
-      const std::shared_ptr<SyncArchive> archive = plan->Open(tree_, part);
-      JM_CO_TRY(co_await Apply(row, archive, complete));
-      complete = complete && archive->changed().empty();
-      changed_.insert(archive->changed().begin(), archive->changed().end());
+      JM_CO_TRY(co_await delivery_.Bring(row, plan, part, &complete));
     }
     Count(row, *plan);
     co_return base::Ok();
@@ -283,30 +283,6 @@ class Syncing {
     co_return base::Ok();
   }
 
-  Task<base::Status> Apply(std::size_t row, std::shared_ptr<SyncArchive> archive, bool complete) {
-    const ssh::FanOutHost& host = hosts_[row];
-    const Words words = {"apply", directory_, base::RandomHex(8)};
-    ports::RemoteCommand command{.command = remote::SyncCommand(words), .silence = kCopySilence};
-    synced_.bytes += std::ssize(command.command);
-    command.pace = ReadArchive(std::move(archive), complete, [this, row](std::int64_t bytes) {
-      sent_ += bytes;
-      synced_.bytes += bytes;
-      synced_.hosts[row].bytes += bytes;
-      Tell();
-    });
-    const ports::ByteSink nobody;
-    const ports::ByteSink err = talk_.SinkOf(host.host);
-    const auto ended = co_await shell_->Run(host.target, std::move(command), nobody, err);
-    if (ended.ok() && *ended == 0) co_return base::Ok();
-    base::Error error =
-        ended.ok() ? CopyError(talk_.Of(host.host), *ended) : base::Error(ended.error());
-    const bool begun = ended.ok() ? *ended == remote::kSyncPartly
-                                  : error.reason == base::Reason::kHostHangs ||
-                                        error.reason == base::Reason::kConnectionBroke;
-    if (begun) error.message += "; some files may be new already, each is whole";
-    co_return error;
-  }
-
   void Count(std::size_t row, const SyncPlan& plan) {
     Synced::Host& host = synced_.hosts[row];
     for (const std::string& name : plan.difference.send)
@@ -333,7 +309,7 @@ class Syncing {
       std::sort(change.hosts.begin(), change.hosts.end());
     std::sort(synced_.changes.begin(), synced_.changes.end(),
               [](const auto& a, const auto& b) { return a.hosts < b.hosts; });
-    for (const std::string& name : changed_) {
+    for (const std::string& name : delivery_.changed()) {
       synced_.notes.push_back(base::CleanLine(name) +
                               ": file changed while it was read, and was not sent: sync again");
     }
@@ -364,6 +340,11 @@ class Syncing {
   const std::string directory_;
   std::unique_ptr<ports::HostShell> shell_;
   HostTalk talk_ = {};
+  SyncDelivery delivery_{
+      shell_.get(), &hosts_, tree_, directory_, order_.peers, &synced_, [this](std::int64_t bytes) {
+        sent_ += bytes;
+        Tell();
+      }};
   std::map<std::string, std::weak_ptr<LookGroup>> groups_ = {};  ///< by the hash of the answer
   std::deque<std::shared_ptr<LookGroup>> recent_ = {};
   std::map<std::string, std::shared_ptr<const SyncEntries>> lists_ = {};
@@ -374,7 +355,6 @@ class Syncing {
   int questions_ = 0;
   std::set<std::string> asked_ = {};
   std::set<std::string> ignored_ = {};
-  std::set<std::string> changed_ = {};
   std::vector<bool> ended_ = {};
   std::vector<bool> odd_record_ = {};  ///< what the host's record says is not to be used
   std::size_t left_ = hosts_.size();
@@ -405,6 +385,14 @@ Result<SyncOrder> PlanSync(const std::string& folder, const std::string& target)
   base::Path whole = std::filesystem::absolute(folder, problem).lexically_normal();
   if (!whole.has_filename()) whole = whole.parent_path();
   return SyncOrder{.job = to.job, .folder = std::move(whole), .to = to.path};
+}
+
+std::vector<std::string> PeersOf(const core::Job& job) {
+  std::vector<std::string> peers;
+  const bool in_setup = job.stage && core::IsSetup(job.stage->id);
+  if (!job.spec.ssh.host_to_host || !job.slice || in_setup) return peers;
+  for (const core::HostAddress& host : job.slice->hosts) peers.push_back(host.internal);
+  return peers;
 }
 
 Result<Synced> SyncToHosts(const Context& context, std::vector<ssh::FanOutHost> hosts,

@@ -7,6 +7,7 @@
 #include "client/sync_archive.hpp"
 #include "client/sync_difference.hpp"
 #include "client/sync_tree.hpp"
+#include "jobman/controller/file_relay.hpp"
 
 namespace jobman::client {
 
@@ -16,6 +17,7 @@ struct SyncPart {
   std::vector<std::string> names = {};
   SyncOrders orders = {};
   std::weak_ptr<SyncArchive> archive = {};  ///< while a host reads it
+  std::shared_ptr<controller::FileRelay> relay = std::make_shared<controller::FileRelay>();
 };
 
 /// What some hosts are sent, those that differ from the folder here in the same way.

@@ -6,6 +6,8 @@
 #include <memory>
 #include <utility>
 
+#include "jobman/base/log.hpp"
+
 namespace jobman::controller {
 namespace {
 
@@ -70,21 +72,68 @@ Task<Result<RunStatus>> Put(const StageContext* context, ports::HostTarget targe
   co_return odd;
 }
 
+FileRelay::Source KeptOn(const FileToSend& file) {
+  return {.host = file.host, .id = file.name, .sha256 = file.sha256, .bytes = file.bytes};
+}
+
+bool HasIt(const Result<RunStatus>& answer) {
+  return answer.ok() && answer->kind == RunStatus::Kind::kExited;
+}
+
+/// kAbsent: the other host did not give it.
+Task<Result<RunStatus>> Fetch(const StageContext* context, ports::HostTarget target,
+                              const FileToSend* file, FileRelay::Source from) {
+  const std::size_t host = static_cast<std::size_t>(from.host);
+  const remote::FileGiver giver{.address = context->job->slice->hosts[host].internal,
+                                .name = from.id};
+  remote::Call call =
+      remote::FetchCall(file->name, file->bytes, file->sha256, file->replaces, giver);
+  std::function<void(std::string_view)> heard = [](std::string_view) {};
+  Now now = [context] { return context->Now(); };
+  ports::ByteSink out;
+  Connected told;
+  co_return co_await CallHost(context->ports.shell, std::move(target), std::move(call),
+                              std::move(out), std::move(heard), std::move(now), std::move(told));
+}
+
 }  // namespace
 
 Task<Result<RunStatus>> SendFile(const StageContext* context, ports::HostTarget target,
                                  FileToSend file, std::function<void()> contact,
                                  Connected connected) {
+  const auto relay = context->relay;
   auto known = co_await Ask(context, target, file.name, std::move(connected));
+  if (HasIt(known)) relay->Has(KeptOn(file));
   if (!known.ok() || known->kind != RunStatus::Kind::kAbsent) co_return known;
+  FileRelay::Turn way;
+  if (file.relayed && IsRelayed(file.bytes)) way = co_await relay->Next();
+  if (way.from()) {
+    contact();
+    auto fetched = co_await Fetch(context, target, &file, *way.from());
+    if (HasIt(fetched)) way.Kept(KeptOn(file));
+    const bool hangs = !fetched.ok() && fetched.error().reason == base::Reason::kHostHangs;
+    if (!hangs && (!fetched.ok() || fetched->kind != RunStatus::Kind::kAbsent)) co_return fetched;
+    base::Log(base::LogLevel::kInfo, "hosts", "job {}: host {} does not give the code to host {}",
+              core::FormatJobId(context->job->id), way.from()->host, file.host);
+    way.Refused();
+    contact();
+  }
   const auto gate = context->transfers;  // the context may die before this frame does
   const base::Gate::Pass turn = co_await gate->Enter();
   contact();
   // Hosts may share the folder, and another one may have got it meanwhile.
   Connected told;
   known = co_await Ask(context, target, file.name, std::move(told));
+  if (HasIt(known)) way.Kept(KeptOn(file));
   if (!known.ok() || known->kind != RunStatus::Kind::kAbsent) co_return known;
-  co_return co_await Put(context, std::move(target), std::move(file), std::move(contact));
+  FileRelay::Source kept = KeptOn(file);
+  auto sent = co_await Put(context, std::move(target), std::move(file), std::move(contact));
+  if (HasIt(sent) && way.keeps()) {
+    way.Kept(std::move(kept));
+  } else if (HasIt(sent)) {
+    relay->Has(std::move(kept));
+  }
+  co_return sent;
 }
 
 }  // namespace jobman::controller

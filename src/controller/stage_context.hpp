@@ -9,6 +9,7 @@
 #include "controller/host_access.hpp"
 #include "controller/run_order.hpp"
 #include "jobman/base/waiters.hpp"
+#include "jobman/controller/file_relay.hpp"
 
 namespace jobman::controller {
 
@@ -36,8 +37,10 @@ struct StageContext {
   std::shared_ptr<const core::Job> job;
   StageHooks hooks;
   std::shared_ptr<base::Gate> transfers;  ///< of all stages: files that are being sent to hosts
-  KeyDigest keys = {};                    ///< as of this runner's start: its runs keep their ids
-  StepRuns steps = {};                    ///< of these keys
+  /// Of the code, among hosts that may log in to each other.
+  std::shared_ptr<FileRelay> relay = std::make_shared<FileRelay>();
+  KeyDigest keys = {};  ///< as of this runner's start: its runs keep their ids
+  StepRuns steps = {};  ///< of these keys
   /// No earlier runner or controller can have started anything of the stage.
   bool begins_here = false;
 

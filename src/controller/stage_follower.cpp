@@ -168,6 +168,8 @@ base::Task<StageFollower::Answer> StageFollower::SendCode(std::size_t index) {
                   .path = context_.options.paths.CodeFile(job.id.value, code.sha256),
                   .bytes = code.packed,
                   .sha256 = code.sha256,
+                  .host = host,
+                  .relayed = job.spec.ssh.host_to_host && job.slice->hosts.size() > 1,
                   .replaces = remote::CodeFilePrefix(core::OnHost(store, job, host))};
   ports::HostTarget target = co_await context_.access.TargetOf(context_.job, host);
   Connected connected = co_await hosts_.TellIfPinned(index, target);

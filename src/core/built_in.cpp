@@ -11,9 +11,11 @@ bool IsSshsOwnFile(std::string_view name) {
 
 std::vector<BuiltIn> BuiltInsOf(const JobSpec& spec) {
   std::vector<BuiltIn> steps;
-  if (!spec.code.empty()) steps.push_back(BuiltIn::kCode);
+  const bool give_code = spec.ssh.host_to_host;  // to each other, once they can log in
+  if (!spec.code.empty() && !give_code) steps.push_back(BuiltIn::kCode);
   if (!spec.ssh.identities.empty()) steps.push_back(BuiltIn::kIdentities);
   if (spec.ssh.host_to_host) steps.push_back(BuiltIn::kPeers);
+  if (!spec.code.empty() && give_code) steps.push_back(BuiltIn::kCode);
   if (!spec.gcsfuse.bucket_name.empty()) steps.push_back(BuiltIn::kGcsfuse);
   if (!spec.nfs.path.empty()) steps.push_back(BuiltIn::kNfs);
   switch (spec.env_type.value_or(EnvType::kNone)) {

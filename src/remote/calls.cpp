@@ -173,6 +173,16 @@ Call PutCall(const std::string& file, std::int64_t bytes, const std::string& sha
           .silence = kLongestSilence};
 }
 
+Call FetchCall(const std::string& file, std::int64_t bytes, const std::string& sha256,
+               const std::string& replaces, const FileGiver& from) {
+  JM_CHECK(IsRunId(file) && IsRunId(sha256) && IsRunId(replaces) && IsRunId(from.name),
+           "valid words");
+  return {
+      .command = ScriptCommand(fmt::format("fetch {} {} {} {} {} {}", file, bytes, sha256, replaces,
+                                           base::ShellQuote(from.address), from.name)),
+      .limit = 2 * kPutLimit + std::chrono::seconds{bytes / kSlowestFetch}};
+}
+
 std::string CodeFileName(const core::JobOnHost& on, const std::string& sha256) {
   return CodeFilePrefix(on) + sha256 + ".tar.gz";
 }

@@ -27,6 +27,9 @@
 #   host.sh put FILE BYTES SHA256 PREFIX
 #                                 makes stdin that file, if it is complete; removes other files whose
 #                                 name begins with PREFIX; says "exited 0"
+#   host.sh fetch FILE BYTES SHA256 PREFIX ADDRESS NAME
+#                                 the same with the file NAME of another host of the job, which this
+#                                 one may log in to; says "absent" if that does not give it
 #
 # A status is: running | exited N | lost WHY | absent | lapsed RUN_ID | gap BEGIN END. After a gap, `follow` goes on
 # from byte END: what lies before it is gone from the log.
@@ -1254,7 +1257,7 @@ jm_have() {
   if [ -f "$jm_files/$1" ]; then echo 'jobman: exited 0'; else echo 'jobman: absent'; fi >&2
 }
 
-# jm_put FILE BYTES SHA256 PREFIX. Hosts may share the folder, and a call whose connection broke may
+# jm_put FILE BYTES SHA256 PREFIX [ADDRESS NAME]: from stdin, or from there. Hosts may share the folder, and a call whose connection broke may
 # still be there: each writes a file of its own.
 jm_put() {
   command -v sha256sum >/dev/null 2>&1 || jm_die 'install coreutils on this host: it has no sha256sum'
@@ -1262,10 +1265,29 @@ jm_put() {
   find "$jm_files" -name '*.part.*' -mmin +$jm_part_min -exec rm -f {} +
   jm_part=$(mktemp "$jm_files/$1.part.XXXXXX" 2>/dev/null) ||
     jm_die "cannot write to $jm_files (is the disk full?)"
-  trap 'rm -f "$jm_part"' EXIT
+  trap 'rm -f "$jm_part" "$jm_part.why"' EXIT
   trap 'exit 143' HUP TERM INT
-  jm_why=$(cat 2>&1 >"$jm_part") ||
-    jm_die "no room for $2 bytes in $jm_files ($jm_why): free some, or ask for a larger disk"
+  if [ $# -gt 4 ]; then
+    # A host that gives less than 5 MB a second, or hangs, is not waited for.
+    jm_ssh='' && trap '[ -z "$jm_ssh" ] || kill "$jm_ssh"; exit 143' HUP TERM INT
+    timeout $((60 + $2 / 5000000)) ssh -o BatchMode=yes -o ConnectTimeout=10 \
+      -- "$5" "exec cat -- .jobman/files/$6" </dev/null >"$jm_part" 2>"$jm_part.why" &
+    jm_ssh=$!
+    wait "$jm_ssh"
+    jm_why=$(tail -n 1 "$jm_part.why") && rm -f "$jm_part.why"
+    case $jm_why in *'o space left'* | *uota*)
+      jm_die "no room for $2 bytes in $jm_files ($jm_why): free some, or ask for a larger disk"
+      ;;
+    esac
+    jm_sum=$(sha256sum <"$jm_part")
+    [ "${jm_sum%% *}" = "$3" ] || {
+      echo 'jobman: absent' >&2
+      return
+    }
+  else
+    jm_why=$(cat 2>&1 >"$jm_part") ||
+      jm_die "no room for $2 bytes in $jm_files ($jm_why): free some, or ask for a larger disk"
+  fi
   jm_size=$(wc -c <"$jm_part")
   [ "$((jm_size))" = "$2" ] ||
     jm_die "$1 arrived incomplete, $((jm_size)) of $2 bytes; nothing was kept"
@@ -1383,6 +1405,11 @@ case $jm_verb in
     ;;
   put)
     for jm_one in "${1:-}" "${3:-}" "${4:-}"; do jm_set_prefix "$jm_one"; done
+    jm_need_number "${2:-}"
+    (umask 077 && jm_put "$1" "$2" "$3" "$4")
+    ;;
+  fetch)
+    for jm_one in "${1:-}" "${3:-}" "${4:-}" "${6:-}"; do jm_set_prefix "$jm_one"; done
     jm_need_number "${2:-}"
     (umask 077 && jm_put "$@")
     ;;

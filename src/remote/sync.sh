@@ -9,6 +9,10 @@
 #   list DIR               prints the list of the record
 #   hash DIR               prints "SHA256  NAME" for the names on stdin
 #   apply DIR ID           unpacks the archive on stdin aside, then moves what it has to its place
+#   apply DIR ID keep      the same, and keeps the archive for other hosts; prints "kept ID SHA256"
+#   apply DIR ID from HOST FROM SHA256 BYTES
+#                          the same, with the archive that the host at the address HOST kept as FROM
+#   forget DIR ID...       removes archives that were kept
 #
 # The record is DIR/.jobman-sync/state, a link to a folder:
 #   list     what the last sync made equal, sorted: "f MODE SIZE MTIME SHA256 NAME", "d MODE NAME",
@@ -23,8 +27,8 @@
 # member, shows that it is complete: "OLD NEW", the digests of the record that it changes and of the
 # one that it leaves; - is none.
 #
-# The exit code of apply is 4 if some files may have been moved, but not all. The first line on
-# stderr says what is wrong.
+# The exit code of apply is 4 if some files may have been moved, but not all, and 5 if HOST did not
+# give the archive: nothing was done. The first line on stderr says what is wrong.
 LC_ALL=C
 export LC_ALL
 unset TAR_OPTIONS
@@ -70,7 +74,7 @@ js_look() {
 # What ends the session must not end this: sshd signals the shell and tar, and closes their pipes.
 js_end() {
   trap '' TERM HUP INT PIPE
-  [ -z "$js_tar" ] || { kill -KILL "$js_tar" && wait "$js_tar"; } 2>/dev/null
+  [ -z "$js_tar" ] || { kill "-$js_by" "$js_tar" && wait "$js_tar"; } 2>/dev/null
   js_drop "$js_new"
 }
 
@@ -85,6 +89,7 @@ js_drop_old() {
   for js_old in "$js_own"/new-*; do
     [ -z "$(find "$js_old" -maxdepth 0 -type d -mmin +1440)" ] || js_drop "$js_old"
   done 2>/dev/null
+  find "$js_own" -maxdepth 1 -type f -name 'kept-*' -mmin +240 -exec rm -f {} + 2>/dev/null
 }
 
 # Makes and enters the folder.
@@ -97,15 +102,59 @@ js_enter() {
   js_said=$(mkdir -p $js_own 2>&1) || js_fail "$1: ${js_said##*: }"
 }
 
+# js_aside COMMAND...: reads fd 3; a signal ends the wait, and js_end the command.
+js_aside() {
+  "$@" <&3 3<&- &
+  js_tar=$!
+  wait "$js_tar"
+  js_code=$?
+  js_tar=''
+  return "$js_code"
+}
+
+# The archive becomes stdin, and js_archive its SHA-256.
+js_read_kept() {
+  exec <"$js_kept"
+  js_archive=$(sha256sum <"$js_kept") || exit 2
+  js_archive=${js_archive%% *}
+}
+
+# The archive on stdin, also for other hosts.
+js_keep() {
+  exec 3<&0
+  js_aside cat >"$js_kept" || exit 2
+  js_read_kept
+}
+
+js_not_given() {
+  printf '%s\n' "$1" >&2
+  exit 5
+}
+
+# js_fetch HOST FROM SHA256 BYTES: the archive of another host of the job, as podrun logs in there.
+js_fetch() {
+  # Hosts that share the folder have it already.
+  if [ ! -f "$js_own/kept-$2" ] || ! cp "$js_own/kept-$2" "$js_kept" 2>/dev/null; then
+    js_quoted=$(printf '%s\n' "$js_dir/$js_own/kept-$2" | sed "s/'/'\\\\''/g")
+    exec 3</dev/null
+    # A host that gives less than 5 MB a second, or hangs, is not waited for.
+    js_by=TERM
+    js_aside timeout $((60 + $4 / 5000000)) ssh -o BatchMode=yes -o ConnectTimeout=10 \
+      -- "$1" "exec cat -- '$js_quoted'" >"$js_kept" 2>"$js_new/why"
+    js_by=KILL
+    js_why=$(tail -n 1 "$js_new/why")
+    case $js_why in *'o space left'* | *uota*) js_fail "$js_dir: $js_why" ;; esac
+    [ "$js_code" = 0 ] || js_not_given "$1: $js_why"
+  fi
+  js_read_kept
+  [ "$js_archive" = "$3" ] || js_not_given "$1: its archive is not what it said"
+}
+
 js_unpack() {
-  js_said=$(mkdir -m 700 "$js_new" 2>&1) || js_fail "$1: ${js_said##*: }"
   # In the background, so that a signal ends the wait and not only tar.
   exec 3<&0
-  tar --extract --file=- --no-unquote --directory="$js_new" --preserve-permissions \
-    --no-same-owner --warning=no-timestamp <&3 3<&- &
-  js_tar=$!
-  wait "$js_tar" || exit 2
-  js_tar=
+  js_aside tar --extract --file=- --no-unquote --directory="$js_new" --preserve-permissions \
+    --no-same-owner --warning=no-timestamp || exit 2
   [ -f "$js_new/ctl/commit" ] || js_fail "the archive broke off"
 }
 
@@ -201,7 +250,7 @@ js_record() {
 }
 
 js_verb=$1 js_dir=$2
-js_tar=
+js_tar='' js_by=KILL
 js_digest=-
 case $js_verb in
   look)
@@ -230,10 +279,24 @@ case $js_verb in
     js_drop_old
     trap js_end EXIT
     trap 'exit 143' TERM HUP INT PIPE
+    js_said=$(mkdir -m 700 "$js_new" 2>&1) || js_fail "$js_dir: ${js_said##*: }"
+    js_kept=$js_new/archive
+    case $4 in
+      keep) js_keep ;;
+      from) js_fetch "$5" "$6" "$7" "$8" ;;
+    esac
     js_unpack "$js_dir"
     js_commit
+    if [ -n "$4" ] && chmod 600 "$js_kept" && mv -f "$js_kept" "$js_own/kept-$3"; then
+      # If nobody is there to hear it, nobody will ask for it.
+      printf 'kept %s %s\0' "$3" "$js_archive" 2>/dev/null || rm -f "$js_own/kept-$3"
+    fi
     trap - EXIT
     js_drop "$js_new"
     printf 'done\0'
+    ;;
+  forget)
+    shift 2
+    for js_kept; do rm -f -- "$js_dir/$js_own/kept-$js_kept"; done
     ;;
 esac

@@ -89,6 +89,33 @@ TEST_F(Code, NothingIsSentTwiceAndOutputsSurvive) {
   EXPECT_FALSE(std::filesystem::exists(place_.home() / "jobs/000001"));
 }
 
+/// A word in place of ssh notes whom the hosts ask.
+TEST_F(Code, HostsThatMayLogInToEachOtherGiveItToEachOther) {
+  const std::string noise =
+      "head -c 2000000 /dev/urandom >" + (place_.path() / "proj/big").string();
+  ASSERT_EQ(std::system(noise.c_str()), 0);
+  place_.StartSim({"--delays", "0"});
+  const std::string file = JobFile("pod", 4, "sha256sum big");
+  const Ran first = place_.Jobman({"run", file, "--set", "ssh.host_to_host=true"});
+  ASSERT_EQ(first.code, 0) << first.All();
+  const Ran noted = place_.Jobman(
+      {"exec", "pod", "--",
+       "rm ~/.jobman/files/*; mkdir -p ~/bin && printf '#!/bin/sh\\necho \"$@\" >>~/asked\\n"
+       "exec /usr/bin/ssh \"$@\"\\n' >~/bin/ssh && chmod +x ~/bin/ssh && : >~/asked && "
+       "echo 'export PATH=~/bin:$PATH' >>~/.bashrc"});
+  ASSERT_EQ(noted.code, 0) << noted.All();
+  const Ran again = place_.Jobman({"run", "pod", "--force"});
+  ASSERT_EQ(again.code, 0) << again.All();
+  int asked = 0;
+  for (int host = 0; host < 4; ++host) {
+    EXPECT_EQ(place_.Log(1, 2, "run", host), place_.Log(1, 1, "run", 0));
+    const std::string words = RunOnHost("pod", host, "cat ~/asked; ls ~/.jobman/files");
+    EXPECT_THAT(words, HasSubstr(".tar.gz"));
+    if (words.find("exec cat -- .jobman/files/") != std::string::npos) ++asked;
+  }
+  EXPECT_EQ(asked, 3) << "one has it from here";
+}
+
 TEST_F(Code, ACommitOfARepositoryIsFetchedHere) {
   if (std::system("git --version >/dev/null 2>&1") != 0) GTEST_SKIP() << "git is not installed";
   const std::string repository = (place_.path() / "repo").string();

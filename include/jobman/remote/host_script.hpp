@@ -142,10 +142,22 @@ Call HaveCall(const std::string& file);
 /// and files whose names begin with `replaces` are removed then. The status is kExited, or kError.
 Call PutCall(const std::string& file, std::int64_t bytes, const std::string& sha256,
              const std::string& replaces);
+/// Another host of the job that has a file.
+struct FileGiver {
+  std::string address = {};  ///< by which the other hosts reach it
+  std::string name = {};     ///< of the file there
+};
+/// Makes the host fetch the file from there: it may log in to it (ssh.host_to_host). As PutCall(),
+/// or kAbsent if that host does not give the file.
+Call FetchCall(const std::string& file, std::int64_t bytes, const std::string& sha256,
+               const std::string& replaces, const FileGiver& from);
 /// How long a transfer may take at least, and more the longer the file is.
 inline constexpr Duration kPutLimit = std::chrono::minutes{1};
 /// A transfer that is slower, in bytes a second, is given up.
 inline constexpr std::int64_t kSlowestPut = 64 << 10;
+/// Bytes a second that hosts are to give each other: 5 MB, less the time for the sum. The host
+/// script ends a fetch that is slower, so that the call outlives it.
+inline constexpr std::int64_t kSlowestFetch = 4'000'000;
 
 /// The name on a host of the code that the job on it has; the start is the same for all snapshots
 /// of the job.

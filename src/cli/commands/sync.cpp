@@ -66,6 +66,7 @@ Result<int> RunSync(App& app, const SyncOptions& options) {
   JM_ASSIGN_OR_RETURN(const core::JobId id,
                       context.Await(client::FindJob(context.stores.jobs, order.job)));
   JM_ASSIGN_OR_RETURN(const core::Job job, context.Await(context.stores.jobs->Get(id)));
+  order.peers = client::PeersOf(job);
   JM_ASSIGN_OR_RETURN(auto hosts, client::ChooseHosts(context.paths, job, options.hosts));
   client::Vouching vouching(context);
   vouching.CompleteAll(job, hosts);

@@ -32,7 +32,8 @@ struct SyncSums {
   std::int64_t most = 0;  ///< files, of one host
   std::int64_t changed = 0;
   std::int64_t removed = 0;
-  std::int64_t bytes = 0;
+  std::int64_t bytes = 0;    ///< of archives, to one host
+  std::int64_t relayed = 0;  ///< to all hosts
 };
 
 SyncSums SyncSumsOf(const std::vector<SyncRow>& rows) {
@@ -48,7 +49,8 @@ SyncSums SyncSumsOf(const std::vector<SyncRow>& rows) {
     sums.most = std::max(sums.most, row.sent);
     sums.changed = std::max(sums.changed, row.changed);
     sums.removed = std::max(sums.removed, row.removed);
-    sums.bytes = std::max(sums.bytes, row.bytes);
+    sums.bytes = std::max(sums.bytes, row.bytes + row.relayed);
+    sums.relayed += row.relayed;
   }
   return sums;
 }
@@ -81,9 +83,11 @@ std::string SyncSummary(const SyncResult& view) {
     return fmt::format("would send {} to {} of job {}{}\n", what, hosts, job,
                        equal.empty() ? "" : " (" + equal + ")");
   }
-  return fmt::format("{}, {} sent to {} of job {} in {} ({} over the uplink{})\n", what,
-                     base::FormatBytes(sums.bytes), hosts, job, took,
-                     base::FormatBytes(view.synced.bytes), equal.empty() ? "" : "; " + equal);
+  std::string ways = base::FormatBytes(view.synced.bytes) + " over the uplink";
+  if (sums.relayed > 0) ways += ", " + base::FormatBytes(sums.relayed) + " from host to host";
+  return fmt::format("{}, {} sent to {} of job {} in {} ({}{})\n", what,
+                     base::FormatBytes(sums.bytes), hosts, job, took, ways,
+                     equal.empty() ? "" : "; " + equal);
 }
 
 void AddSyncChanges(std::string& text, char sign, const std::vector<std::string>& names) {
@@ -115,7 +119,8 @@ base::OrderedJson ToJson(const SyncResult& view) {
   for (const SyncRow& row : view.synced.hosts) {
     base::OrderedJson json = {{"host", row.host},       {"sent", row.sent},
                               {"changed", row.changed}, {"removed", row.removed},
-                              {"bytes", row.bytes},     {"error", nullptr}};
+                              {"bytes", row.bytes},     {"relayed", row.relayed},
+                              {"error", nullptr}};
     if (row.error) json["error"] = row.error->ToString();
     hosts.push_back(std::move(json));
   }

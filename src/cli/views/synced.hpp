@@ -22,10 +22,9 @@ struct SyncResult {
 std::string RenderText(const SyncResult& view, const ui::Style& style);
 /// With --dry-run: what would be sent (+), get another mode or time (~) and be removed (-).
 std::string RenderChanges(const SyncResult& view);
-/// {"job": 42, "files": 2000, "bytes": 10240, "seconds": 0.3, "dry_run": false, "hosts": [{"host":
-/// 0,
-///  "sent": 2, "changed": 0, "removed": 0, "bytes": 10240, "error": null}], "changes": [],
-///  "notes": []}
+/// {"job": 42, "files": 2000, "bytes": 10240, "seconds": 0.3, "dry_run": false,
+///  "hosts": [{"host": 0, "sent": 2, "changed": 0, "removed": 0, "bytes": 10240, "relayed": 0,
+///  "error": null}], "changes": [], "notes": []}
 base::OrderedJson ToJson(const SyncResult& view);
 
 }  // namespace jobman::cli::views

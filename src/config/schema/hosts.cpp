@@ -38,7 +38,8 @@ constexpr KeyRow kHostRows[] = {
                    "A key with which the hosts reach each other, in old job files.")),
     Translated(Key("ssh.tpu_public_key", T::kPath, "", "Its public half.")),
     Key("ssh.host_to_host", T::kBool, "false",
-        "Whether the hosts reach each other by ssh, with a key made for this job."),
+        "Whether the hosts reach each other by ssh, with a key made for this job. The code and "
+        "what `jobman sync` sends then go over your uplink once, and from host to host."),
     Key("ssh.os_login", T::kBool, "false",
         "Whether hosts are logged in to by OS Login, where an organisation requires it: create "
         "adds the job's public key to the login profile of the account whose credentials it uses, "

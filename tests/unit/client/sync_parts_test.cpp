@@ -3,6 +3,7 @@
 
 #include <filesystem>
 
+#include "client/sync_delivery.hpp"
 #include "client/sync_plan.hpp"
 #include "jobman/base/hash.hpp"
 #include "jobman/remote/sync_script.hpp"
@@ -218,6 +219,16 @@ TEST_F(SyncArchiveTest, AFileThatChangedIsToBeSkipped) {
   const std::string ending = archive.Ending(true);
   EXPECT_THAT(ending, HasSubstr("ctl/skip"));
   EXPECT_THAT(ending, HasSubstr("- -\n")) << "no record speaks of it";
+}
+
+TEST(KeptSha256, IsReadOnlyWhereItIsWhole) {
+  const std::string sha256(64, 'a');
+  EXPECT_EQ(KeptSha256("noise of a shell\n.\n" + ("kept 1f " + sha256) + '\0' + "done", "1f"),
+            sha256);
+  EXPECT_EQ(KeptSha256("kept 1f " + sha256, "2f"), "");
+  EXPECT_EQ(KeptSha256("kept 1f " + sha256.substr(1), "1f"), "");
+  EXPECT_EQ(KeptSha256("kept 1f " + std::string(64, 'G'), "1f"), "");
+  EXPECT_EQ(KeptSha256("", "1f"), "");
 }
 
 }  // namespace

@@ -138,5 +138,78 @@ TEST_F(FileSenderTest, NoMoreThanTheGateLetsInAreSentAtATime) {
   EXPECT_EQ(count("have"), 5) << "the third one waits";
 }
 
+/// Two hosts that may log in to each other.
+class CodeRelayTest : public FileSenderTest {
+ protected:
+  CodeRelayTest() {
+    job_.spec.ssh.host_to_host = true;
+    job_.stage->id = core::SetupStage{1};
+    job_.stage->name = "setup-1-code";
+    job_.slice->hosts = {{.internal = "10.0.0.1"}, {.internal = "10.0.0.2"}};
+    job_.stage->hosts = {{.host = 0}, {.host = 1}};
+    CodeHas(2'000'000);
+    for (int i = 0; i < 4; ++i) shell_.Add("have", {.err = "jobman: absent\n"});
+    for (int i = 0; i < 2; ++i) StepSucceeds();
+  }
+  void CodeHas(std::size_t bytes) {
+    content_ = std::string(bytes, 'y');
+    core::CodeSnapshot& code = job_.spec.code.snapshot;
+    code.sha256 = base::Sha256Hex(content_);
+    code.packed = static_cast<std::int64_t>(content_.size());
+    EXPECT_TRUE(base::WriteFileAtomic(Archive(), content_).ok());
+  }
+  std::int64_t Count(const std::string& verb) const {
+    return std::count(shell_.verbs.begin(), shell_.verbs.end(), verb);
+  }
+};
+
+TEST_F(CodeRelayTest, OneHostIsSentTheCodeAndGivesItToTheOther) {
+  shell_.Add("put", {.err = "jobman: exited 0\n"});
+  shell_.Add("fetch", {.err = "jobman: exited 0\n"});
+  Start();
+  EXPECT_EQ(Count("put"), 1);
+  ASSERT_EQ(Count("fetch"), 1);
+  const auto at = std::find(shell_.verbs.begin(), shell_.verbs.end(), "fetch");
+  const std::string sha = job_.spec.code.snapshot.sha256;
+  const std::string name = "store1.j000001." + sha + ".tar.gz";
+  EXPECT_EQ(shell_.commands[static_cast<std::size_t>(at - shell_.verbs.begin())],
+            "fetch " + name + " 2000000 " + sha + " store1.j000001. 10.0.0.1 " + name);
+  EXPECT_EQ(Count("run"), 2);
+}
+
+TEST_F(CodeRelayTest, AHostThatWasGivenNothingIsSentTheCode) {
+  for (int i = 0; i < 2; ++i) shell_.Add("put", {.err = "jobman: exited 0\n"});
+  shell_.Add("fetch", {.err = "jobman: absent\n"});
+  Start();
+  EXPECT_EQ(Count("fetch"), 1);
+  EXPECT_EQ(Count("put"), 2);
+  EXPECT_EQ(Count("run"), 2);
+}
+
+TEST_F(CodeRelayTest, AHostWithoutRoomFailsTheStepThere) {
+  shell_.Add("put", {.err = "jobman: exited 0\n"});
+  shell_.Add("fetch", {.code = remote::kExitHostError, .err = "jobman: error no room for it\n"});
+  Start();
+  EXPECT_EQ(Count("put"), 1);
+  EXPECT_EQ(Last().error->message, "no room for it");
+}
+
+TEST_F(CodeRelayTest, ASmallArchiveIsSentToEachHost) {
+  CodeHas(1000);
+  for (int i = 0; i < 2; ++i) shell_.Add("put", {.err = "jobman: exited 0\n"});
+  Start();
+  EXPECT_EQ(Count("fetch"), 0);
+  EXPECT_EQ(Count("put"), 2);
+}
+
+TEST_F(CodeRelayTest, HostsThatMayNotLogInToEachOtherAreEachSentTheCode) {
+  job_.spec.ssh.host_to_host = false;
+  job_.stage->id = core::SetupStage{0};
+  for (int i = 0; i < 2; ++i) shell_.Add("put", {.err = "jobman: exited 0\n"});
+  Start();
+  EXPECT_EQ(Count("fetch"), 0);
+  EXPECT_EQ(Count("put"), 2);
+}
+
 }  // namespace
 }  // namespace jobman::controller

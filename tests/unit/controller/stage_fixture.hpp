@@ -21,7 +21,8 @@ class StageFixture : public testing::Test {
     using FakeSliceApi::FakeSliceApi;
     base::Task<base::Result<std::vector<core::HostKeys>>> GetHostKeys(core::Place,
                                                                       std::string) override {
-      std::vector<core::HostKeys> keys = {{.host = 0, .keys = {{"ssh-ed25519", "AAAA"}}}};
+      std::vector<core::HostKeys> keys = {{.host = 0, .keys = {{"ssh-ed25519", "AAAA"}}},
+                                          {.host = 1, .keys = {{"ssh-ed25519", "BBBB"}}}};
       co_return keys;
     }
   };

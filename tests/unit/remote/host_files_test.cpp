@@ -1,4 +1,4 @@
-// host.sh have and put: files that a run needs.
+// host.sh have, put and fetch: files that a run needs.
 #include <gmock/gmock.h>
 #include <sys/mount.h>
 #include <sys/stat.h>
@@ -44,6 +44,23 @@ class HostFilesTest : public HostScriptTest {
     EXPECT_EQ(ended.out, "");
     return status;
   }
+  /// What ssh on this host is: `script` in place of it.
+  void SshIs(const std::string& script) {
+    const base::Path ssh = host.home() / "fake/ssh";
+    std::filesystem::create_directories(ssh.parent_path());
+    ASSERT_TRUE(base::WriteFileAtomic(ssh, "#!/bin/sh\n" + script, 0755).ok());
+  }
+  /// Of the host 10.0.0.7, which has it as NAME.
+  RunStatus Fetch(const std::string& content) {
+    Call call =
+        FetchCall(kFile, static_cast<std::int64_t>(content.size()), base::Sha256Hex(content),
+                  kPrefix, {.address = "10.0.0.7", .name = "s1.j000001.h7.abc.tar.gz"});
+    call.command = "PATH=~/fake:$PATH; export PATH; " + call.command;
+    const Ended ended = host.Do(call);
+    EXPECT_EQ(ended.exit_code, 0) << ended.err;
+    EXPECT_EQ(ended.out, "");
+    return *ParseStatus(ended.err);
+  }
 };
 
 INSTANTIATE_TEST_SUITE_P(Shells, HostFilesTest, EveryShell(), ShellName);
@@ -86,6 +103,29 @@ TEST_P(HostFilesTest, WhatAKilledCallLeftGoesLater) {
   Put("s1.j000001.def.tar.gz", "two", "two");
   EXPECT_FALSE(std::filesystem::exists(old));
   EXPECT_TRUE(std::filesystem::exists(fresh)) << "somebody may be writing to it";
+}
+
+TEST_P(HostFilesTest, AFileOfAnotherHostIsFetchedThereInItsHomeFolder) {
+  const std::string content(100'000, 'x');
+  ASSERT_TRUE(base::WriteFileAtomic(host.home() / "there", content).ok());
+  SshIs("printf '%s\\n' \"$@\" >~/asked; cat; cat ~/there\n");
+  Put("s1.j000001.old.tar.gz", "old", "old");
+  EXPECT_EQ(Fetch(content), (RunStatus{.kind = Kind::kExited}));
+  EXPECT_EQ(Slurp(Folder() / kFile), content) << "and nothing is read from the call's stdin";
+  EXPECT_THAT(Files(), UnorderedElementsAre(kFile)) << "the older one is removed";
+  EXPECT_THAT(Slurp(host.home() / "asked"),
+              HasSubstr("\n--\n10.0.0.7\nexec cat -- .jobman/files/s1.j000001.h7.abc.tar.gz\n"));
+}
+
+TEST_P(HostFilesTest, WhatAnotherHostDoesNotGiveIsAbsent) {
+  Put("s1.j000001.old.tar.gz", "old", "old");
+  for (const std::string ssh : {"echo refused >&2; exit 255\n", "printf other\n", "printf ab\n",
+                                "printf abc; kill -9 $$\n", "exit 0\n"}) {
+    SshIs(ssh);
+    const std::string content = "abcd";
+    EXPECT_EQ(Fetch(content).kind, Kind::kAbsent) << ssh;
+    EXPECT_THAT(Files(), UnorderedElementsAre("s1.j000001.old.tar.gz")) << "nothing is kept";
+  }
 }
 
 TEST_P(HostFilesTest, AFullDiskIsNamed) {
