@@ -52,7 +52,7 @@ class SyncDelivery {
                                        std::shared_ptr<controller::FileRelay> relay, Turn* turn);
   base::Task<Applied> Apply(std::size_t row, ports::RemoteCommand command, std::string id);
   base::Status ApplyEnd(std::size_t row, const base::Result<int>& code);
-  /// A host that is about to keep one more archive has room for a few.
+  /// Before the host keeps one more archive: removes its oldest if it keeps three.
   base::Task<void> ForgetOldest(std::size_t row);
   base::Task<void> Forget(std::size_t row, Words ids);
 

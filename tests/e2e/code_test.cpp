@@ -89,7 +89,7 @@ TEST_F(Code, NothingIsSentTwiceAndOutputsSurvive) {
   EXPECT_FALSE(std::filesystem::exists(place_.home() / "jobs/000001"));
 }
 
-/// A word in place of ssh notes whom the hosts ask.
+/// A script in place of ssh notes which files the hosts ask each other for.
 TEST_F(Code, HostsThatMayLogInToEachOtherGiveItToEachOther) {
   const std::string noise =
       "head -c 2000000 /dev/urandom >" + (place_.path() / "proj/big").string();

@@ -15,9 +15,7 @@ namespace jobman::test {
 namespace {
 
 using testing::AllOf;
-using testing::ContainsRegex;
 using testing::HasSubstr;
-using testing::Not;
 
 class Exec : public testing::Test {
  protected:
@@ -353,10 +351,7 @@ TEST_F(Exec, StopEndsADetachedRunAndItsChildren) {
   const Ran stopped = Shell("exec1 --stop long");
   EXPECT_EQ(stopped.code, 0) << stopped.All();
   EXPECT_EQ(Shell("exec1 -q -- pgrep -f '[s]leep 6127'").out, "");
-  // 143 by TERM; 137 where a slow machine took longer than command.grace.
-  const std::string runs = Shell("exec1 --runs").out;
-  EXPECT_THAT(runs, ContainsRegex("long  0.* exit code 1(43|37)"));
-  EXPECT_THAT(runs, Not(HasSubstr("running")));
+  EXPECT_THAT(Shell("exec1 --runs").out, HasSubstr("long  0-1    exit code 143"));
 }
 
 TEST_F(Exec, ATerminalOnOneHost) {

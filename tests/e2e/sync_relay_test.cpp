@@ -91,7 +91,7 @@ TEST_F(SyncRelayed, HostsThatCannotLogInToEachOtherAreSentTheFiles) {
   AllHostsAreEqual();
 }
 
-/// Its home folder is lost between the two: it is sent all, and costs the others nothing.
+/// Two hosts have lost the folder since the last sync.
 TEST_F(SyncRelayed, OnlyHostsThatLackTheFilesTakePart) {
   Write("big", std::string(kSize, 'w'));
   Write("sub/small", "d");

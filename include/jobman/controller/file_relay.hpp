@@ -34,7 +34,8 @@ class FileRelay : public std::enable_shared_from_this<FileRelay> {
     std::int64_t bytes = 0;   ///< its length
   };
 
-  /// How a host comes to the file. One that is dropped has come to nothing.
+  /// How a host comes to the file. If it ends without Kept() or Refused(), the host did not get it
+  /// or did not keep it.
   class Turn {
    public:
     Turn() = default;
@@ -65,10 +66,10 @@ class FileRelay : public std::enable_shared_from_this<FileRelay> {
     std::optional<Source> from_ = {};
   };
 
-  /// Waits until a host has the file and is free to give it. Two in a row that do not give it, or
-  /// that are sent it and do not keep it, end the relay: then each host is sent it from here. If
-  /// the hosts that have it are slow, another one is sent it as well each `patience`, so that
-  /// nobody waits without end.
+  /// Waits until a host has the file and is free to give it, or until the caller's host is to be
+  /// sent it from here. When two hosts in a row did not give the file, or did not keep it, the
+  /// relay ends: each host is then sent it from here. If those that have it are slow, one more host
+  /// is sent it each `patience`, so every wait ends.
   base::Task<Turn> Next();
   /// A host has the file without a turn.
   void Has(Source source);
