@@ -79,8 +79,8 @@ TEST(ForwardedAgent, ComesBackToARunningCommandWithAnotherController) {
   const std::string key = AddKey(place.path());
   place.StartController({"--poll", "1"});
   const std::string command =
-      "ssh-add -l; while [ -S \"$SSH_AUTH_SOCK\" ]; do sleep 0.2; done; echo away\n"
-      "until [ -e ~/go ]; do sleep 0.2; done; ssh-add -l && echo back";
+      "ssh-add -l; while [ -S \"$SSH_AUTH_SOCK\" ]; do sleep 0.5; done; echo away\n"
+      "until [ -e ~/go ]; do sleep 0.5; done; ssh-add -l && echo back";
   ASSERT_EQ(place.Jobman({"create", place.JobFile("one", 1, command, kForwarded)}).code, 0);
   ASSERT_TRUE(place.Until("the command to see the key",
                           [&] { return base::Contains(place.Log(1, 1, "run", 0), key); }));

@@ -18,7 +18,7 @@ TEST(Array, OfASweepTwoRunAtATime) {
   const std::string file = place.JobFile(
       "sweep", 1,
       "echo lr=${matrix.lr} seed=$seed job $JOBMAN_ARRAY_INDEX of $JOBMAN_ARRAY_SIZE\n"
-      "[ $JOBMAN_ARRAY_INDEX -gt 1 ] || until [ -e ~/go ]; do sleep 0.2; done",
+      "[ $JOBMAN_ARRAY_INDEX -gt 1 ] || until [ -e ~/go ]; do sleep 0.5; done",
       "matrix:\n  lr: [0.1, 0.2]\n  seed: 7-8\n");
   const Ran run = place.Jobman({"run", file});
   EXPECT_EQ(run.code, 2) << run.All();

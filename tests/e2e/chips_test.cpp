@@ -35,7 +35,7 @@ TEST_P(Chips, LeftoversOfThisJobAreEndedBeforeTheCommandStarts) {
 TEST_P(Chips, OtherHoldersAreNamedAndAwaited) {
   CreateWithChip(
       "[ $JOBMAN_ATTEMPT -gt 1 ] && exit 0\n"
-      "echo up; while [ ! -e ~/go ]; do sleep 0.1; done; exit 75");
+      "echo up; while [ ! -e ~/go ]; do sleep 0.5; done; exit 75");
   ASSERT_TRUE(place().Until("the command to run", [&] { return Log(1, 1) == "up\n"; }));
   // Another user of host 1 uses its chip.
   ASSERT_EQ(

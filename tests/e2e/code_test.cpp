@@ -42,7 +42,7 @@ TEST_F(Code, ANewMachineRunsTheCodeOfTheTimeOfCreate) {
   place_.StartSim({"--delays", "0"});
   const std::string file =
       JobFile("train", 2,
-              "sh train.sh; ls; until [ -e ~/go ]; do sleep 0.2; done; [ $JOBMAN_ATTEMPT = 2 ]");
+              "sh train.sh; ls; until [ -e ~/go ]; do sleep 0.5; done; [ $JOBMAN_ATTEMPT = 2 ]");
   const Ran dry = place_.Jobman({"create", file, "--dry-run"});
   EXPECT_THAT(dry.out, HasSubstr("/proj, 3 files, ")) << dry.All();
   EXPECT_FALSE(std::filesystem::exists(place_.home() / "jobs"));

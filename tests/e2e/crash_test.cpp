@@ -61,7 +61,7 @@ TEST(Crash, FollowingTheLogsStartsAnotherController) {
   place.StartSim({"--delays", "0"});
   place.StartController();
   const std::string file = place.JobFile(
-      "go-on", 1, "touch ~/began; until [ -e ~/go ]; do sleep 0.1; done; echo done-now");
+      "go-on", 1, "touch ~/began; until [ -e ~/go ]; do sleep 0.5; done; echo done-now");
   ASSERT_EQ(place.Jobman({"create", file}).code, 0);
   ASSERT_TRUE(place.Until("the command began", [&] {
     return place.Jobman({"exec", "go-on", "--", "test -e ~/began"}).code == 0;

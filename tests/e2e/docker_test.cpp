@@ -72,7 +72,7 @@ class Docker : public testing::Test {
   /// The first attempt runs until it is ended.
   static constexpr const char* kUntilLost =
       "[ $JOBMAN_ATTEMPT = 1 ] || { echo again; exit 0; }\n"
-      "echo up; while :; do sleep 0.1; done";
+      "echo up; while :; do sleep 1; done";
 
   static inline std::string why_not_;
   static inline std::unique_ptr<TempDir> folder_;
@@ -103,7 +103,7 @@ TEST_F(Docker, CancelEndsACommandThatIgnoresTermAfterTheGrace) {
   StartSim(place);
   const Ran created = Job(place, "create",
                           "trap 'echo told' TERM; echo up\n"
-                          "while :; do sleep 0.1; done");
+                          "while :; do sleep 1; done");
   ASSERT_EQ(created.code, 0) << created.All();
   ASSERT_TRUE(AreUp(place));
   EXPECT_EQ(Running().size(), 2U);
@@ -121,7 +121,7 @@ TEST_F(Docker, AnotherControllerAdoptsTheContainers) {
   StartSim(place);
   place.StartController({"--poll", "1"});
   const Ran created =
-      Job(place, "create", "echo up; while [ ! -e /home/go ]; do sleep 0.1; done\necho done");
+      Job(place, "create", "echo up; while [ ! -e /home/go ]; do sleep 0.5; done\necho done");
   ASSERT_EQ(created.code, 0) << created.All();
   ASSERT_TRUE(AreUp(place));
   const std::vector<std::string> containers = Running();

@@ -72,7 +72,7 @@ TEST_F(Exec, OnATerminalHostsAreToldApart) {
 TEST_F(Exec, LinesAppearWhenTheyAreWritten) {
   Run();
   const pid_t exec =
-      place_.Start({"exec", "1", "--", "echo up; until [ -e ~/go ]; do sleep 0.2; done; echo end"});
+      place_.Start({"exec", "1", "--", "echo up; until [ -e ~/go ]; do sleep 0.5; done; echo end"});
   const auto said = [&] { return base::ReadFile(place_.home() / "controller.log").value_or(""); };
   ASSERT_TRUE(place_.Until("both to be up", [&] {
     return base::Contains(said(), "host 0 | up\n") && base::Contains(said(), "host 1 | up\n");
@@ -318,7 +318,7 @@ TEST_F(Exec, ADetachedRunGoesOnWithoutAConnection) {
   Run("  workdir: /tmp\n  secrets: [JOBMAN_E2E_TOKEN]\n");
   const Ran begun = Shell(
       "exec1 -q --detach --name eval --job-env -- "
-      "'pwd; until [ -e ~/go ]; do sleep 0.2; done; echo ${#JOBMAN_E2E_TOKEN}; exit 4'");
+      "'pwd; until [ -e ~/go ]; do sleep 0.5; done; echo ${#JOBMAN_E2E_TOKEN}; exit 4'");
   EXPECT_EQ(begun.out, "eval\n") << begun.err;
   EXPECT_THAT(Shell("exec1 --runs").out, HasSubstr("eval  0-1    running"));
   const pid_t follow = place_.Start({"exec", "1", "--follow", "eval"});

@@ -120,7 +120,7 @@ TEST_F(FullDisk, AJobIsStoredCompletelyOrNotAtAll) {
 
 TEST_F(FullDisk, NothingIsLostWhileAJobRuns) {
   const std::string cmd =
-      "echo up\nwhile [ ! -e ~/go ]; do sleep 0.1; done\n"
+      "echo up\nwhile [ ! -e ~/go ]; do sleep 0.5; done\n"
       "seq " +
       std::to_string(kLines) + "; touch ~/written";
   std::string expected = "up\n";
@@ -216,7 +216,7 @@ class FullHost : public testing::TestWithParam<Way> {
 };
 
 TEST_P(FullHost, IsNamedAndTheSliceIsKeptForTheRetry) {
-  const std::string wait = "while [ ! -e ~/go ]; do sleep 0.1; done";
+  const std::string wait = "while [ ! -e ~/go ]; do sleep 0.5; done";
   Create("echo done",
          "retries: {backoff: 500ms}\nsetup: [{name: wait, run: 'echo up; " + wait + "'}]\n");
   ASSERT_TRUE(place_.Until("the setup step to be up",

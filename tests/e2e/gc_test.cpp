@@ -200,7 +200,7 @@ TEST_F(Gc, EndsRunsThatBelongToNoAttempt) {
       ">~/order; "
       "now=$(echo ~/.jobman/runs/*.a1) id=$(basename ${now%1}0); "
       "setsid sh ~/.jobman/bin/host-*.sh run $id 0 <~/order >/dev/null 2>&1 & "
-      "until [ -s ~/.jobman/runs/*.a0/pid ]; do sleep 0.1; done";
+      "until [ -s ~/.jobman/runs/*.a0/pid ]; do sleep 0.5; done";
   const Ran begun = place_.Jobman({"exec", "busy", "-w", "1", "--", leave});
   ASSERT_EQ(begun.code, 0) << begun.All();
   const Ran listed = place_.Jobman({"gc"});

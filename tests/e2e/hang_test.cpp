@@ -79,7 +79,7 @@ TEST_F(Hang, DeleteGoesOnWhileTheJobIsSetUp) {
 
 TEST_F(Hang, DeleteGoesOnWhenTheHostHangsBeforeTheStart) {
   Create("echo up; sleep 600",
-         {"setup=[{name: wait, run: 'echo up; until [ -e ~/go ]; do sleep 0.1; done'}]"}, 2);
+         {"setup=[{name: wait, run: 'echo up; until [ -e ~/go ]; do sleep 0.5; done'}]"}, 2);
   ASSERT_TRUE(place().Until("the setup step to run", [&] {
     return Log(1, 0, "setup-0-wait") == "up\n" && Log(1, 1, "setup-0-wait") == "up\n";
   }));
@@ -197,7 +197,7 @@ TEST_F(Hang, AHostThatHangsWhileItIsFollowedIsLost) {
 }
 
 TEST_F(Hang, AJobGoesOnWhenItsHostIsMended) {
-  Create("echo up; until [ -e ~/go ]; do sleep 0.2; done; echo end", {}, 2);
+  Create("echo up; until [ -e ~/go ]; do sleep 0.5; done; echo end", {}, 2);
   ASSERT_TRUE(place().Until("the command to run", [&] { return Log(1, 1) == "up\n"; }));
   HangHosts("1");
   Sim({"host", Slice() + "/1", "hangup"});  // it must be asked again

@@ -199,7 +199,7 @@ class Large : public testing::Test {
   /// A job that says "up" and, when it is told to, 39 MB more.
   std::string Talker() {
     return place_.JobFile("talker", 1,
-                          "echo up; until [ -e ~/go ]; do sleep 0.1; done; seq 5000000; echo last");
+                          "echo up; until [ -e ~/go ]; do sleep 0.5; done; seq 5000000; echo last");
   }
   static constexpr std::int64_t kTalk = 38'888'904;
   /// What a reader may cost the command that writes to it.
@@ -272,9 +272,9 @@ TEST_F(Large, ALogThatNobodyFetchesIsLimitedOnTheHost) {
   place_.StartController();
   const std::string file =
       place_.JobFile("alone", 1,
-                     "echo first; touch ~/began; until [ -e ~/go ]; do sleep 0.1; done\n"
+                     "echo first; touch ~/began; until [ -e ~/go ]; do sleep 0.5; done\n"
                      "head -c 20000000 /dev/zero | tr '\\0' x; echo; echo last\n"
-                     "until [ -e ~/end ]; do sleep 0.1; done",
+                     "until [ -e ~/end ]; do sleep 0.5; done",
                      "logs: {max_bytes: 1048576}\n");
   ASSERT_EQ(place_.Jobman({"create", file}).code, 0);
   const auto on_host = [&](const std::string& command) {

@@ -128,7 +128,7 @@ class LyingCloud : public testing::Test {
     const auto sim = base::ParseJson(base::ReadFile(place_.home() / "sim" / "sim.json").value());
     const std::string ssh = "ssh: {port: " + std::to_string(base::GetInt(*sim, "ssh_port")) + "}\n";
     const std::string file =
-        place_.JobFile("job", 1, "echo up; until [ -e ~/go ]; do sleep 0.1; done; echo gone", ssh);
+        place_.JobFile("job", 1, "echo up; until [ -e ~/go ]; do sleep 0.5; done; echo gone", ssh);
     const Ran ran =
         place_.Jobman({"--endpoint", liar_->endpoint(), "create", file, "--set", "tpu.project=sim",
                        "--set", "cloud.token_file=" + place_.SimTokenFile().string()});

@@ -85,7 +85,7 @@ TEST_P(Multislice, ADryRunShowsTheRequestsThatAreSent) {
 TEST_P(Multislice, ThePreemptionOfOneNodeReplacesTheSlice) {
   Create(
       "trap 'sleep 1; echo saved; exit 1' TERM\n"
-      "echo attempt $JOBMAN_ATTEMPT\n[ $JOBMAN_ATTEMPT = 2 ] && exit\nwhile :; do sleep 0.1; done");
+      "echo attempt $JOBMAN_ATTEMPT\n[ $JOBMAN_ATTEMPT = 2 ] && exit\nwhile :; do sleep 1; done");
   for (int host = 0; host < 4; ++host) {
     ASSERT_TRUE(place_.Until("the first attempt to run",
                              [&] { return place_.Log(1, 1, "run", host) == "attempt 1\n"; }));
@@ -101,7 +101,7 @@ TEST_P(Multislice, ThePreemptionOfOneNodeReplacesTheSlice) {
 TEST_P(Multislice, WhenOneNodeMovesTheOthersAreStoppedFirst) {
   Create(
       "[ $JOBMAN_ATTEMPT = 1 ] || exec echo again\nexec 2>/dev/null\n"
-      "trap 'echo stopped; exit 143' TERM; echo up; while :; do sleep 0.1; done",
+      "trap 'echo stopped; exit 143' TERM; echo up; while :; do sleep 1; done",
       "none");
   for (int host = 0; host < 4; ++host) {
     ASSERT_TRUE(place_.Until("the first attempt to run",

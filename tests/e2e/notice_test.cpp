@@ -22,7 +22,7 @@ std::string OnNotice(const std::string& told, const std::string& signal = "TERM"
          "  echo $JOBMAN_ATTEMPT $JOBMAN_RESTART_REASON $(ls $JOBMAN_CHECKPOINT_DIR); exit 0\n"
          "fi\n"
          "trap '" +
-         told + "' " + signal + "\necho up\n" + meanwhile + "while :; do sleep 0.1; done";
+         told + "' " + signal + "\necho up\n" + meanwhile + "while :; do sleep 1; done";
 }
 
 /// Logs the notice, leaves a file on the disk, and ends.
@@ -91,7 +91,7 @@ TEST_F(Notice, PendingMaintenanceIsOnlyToldUntilItIsOngoing) {
     Sim({"show", way().Node(Slice()), "upcomingMaintenance.maintenanceStatus=" + status});
   };
   Run(OnNotice("tail -n 1 $JOBMAN_NOTICE_FILE; exit 0", "TERM",
-               "until [ -s $JOBMAN_NOTICE_FILE ]; do sleep 0.1; done\ncat $JOBMAN_NOTICE_FILE\n"));
+               "until [ -s $JOBMAN_NOTICE_FILE ]; do sleep 0.5; done\ncat $JOBMAN_NOTICE_FILE\n"));
   Each([&] { show("PENDING"); });
   Each([&] {
     ASSERT_TRUE(EveryHostSays("up\n" + pending));

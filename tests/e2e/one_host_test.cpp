@@ -44,7 +44,7 @@ INSTANTIATE_TEST_SUITE_P(Ways, OneHostOfFour, kEachWay, NameOf);
 
 /// Only the time without an answer counts, not the time before.
 TEST_F(OneHost, IsFollowedAgainAfterABrokenConnection) {
-  Create("echo up; until [ -e ~/go ]; do sleep 0.2; done; echo end", {}, 2);
+  Create("echo up; until [ -e ~/go ]; do sleep 0.5; done; echo end", {}, 2);
   ASSERT_TRUE(place().Until("the command to run", [&] { return Log(1, 1) == "up\n"; }));
   std::this_thread::sleep_for(std::chrono::seconds{14});  // more than --host-limit
   Sim({"host", Slice() + "/1", "hangup"});

@@ -63,7 +63,7 @@ class QueueCommands : public testing::Test {
   std::string Held() const {
     return fmt::format(
         "echo begun $JOBMAN_TASK_RUN\n"
-        "until [ -e {0}/go ]; do sleep 0.1; done\n"
+        "until [ -e {0}/go ]; do sleep 0.5; done\n"
         "echo $JOBMAN_TASK_ID >>{0}/order\n",
         share_.string());
   }

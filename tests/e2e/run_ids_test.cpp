@@ -68,7 +68,7 @@ TEST(TwoStores, OnOneMachineHaveTheirOwnRuns) {
     place->StartSim({"--light", "--delays", "0", "--homes", homes.string()});
   }
   const std::string waits =
-      "echo first\nuntil [ -e ~/go ]; do sleep 0.2; done\necho first has ended";
+      "echo first\nuntil [ -e ~/go ]; do sleep 0.5; done\necho first has ended";
   ASSERT_EQ(first.Jobman({"create", first.JobFile("same", 1, waits)}).code, 0);
   ASSERT_TRUE(
       first.Until("the command to run", [&] { return first.Log(1, 1, "run", 0) == "first\n"; }));
@@ -97,7 +97,7 @@ TEST(EarlierJobman, ItsRunsAreFollowedAndNotStartedTwice) {
       "\"jm_env=''\" "
       "\"jm_signal=''\" jobman-end >~/order\n"
       "setsid sh ~/.jobman/bin/host-*.sh run j000001-a1 0 <~/order >/dev/null 2>&1 &\n"
-      "until [ -s ~/.jobman/runs/j000001-a1/pid ]; do sleep 0.1; done";
+      "until [ -s ~/.jobman/runs/j000001-a1/pid ]; do sleep 0.5; done";
   std::string step;
   for (const char c : begin) step += c == '\n' ? "\n      " : std::string(1, c);
   const std::string file = place.JobFile(

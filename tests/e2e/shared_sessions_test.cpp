@@ -22,7 +22,7 @@ class SharedSessions : public testing::Test {
   void SetUp() override {
     place_.StartSim({"--delays", "0"});
     controller_ = place_.StartController({"--poll", "1", "--verbose"});
-    const std::string command = "echo up; until [ -e ~/go ]; do sleep 0.2; done";
+    const std::string command = "echo up; until [ -e ~/go ]; do sleep 0.5; done";
     ASSERT_EQ(place_.Jobman({"create", place_.JobFile("one", 2, command)}).code, 0);
     for (int host = 0; host < 2; ++host) {
       ASSERT_TRUE(place_.Until("the command to run",

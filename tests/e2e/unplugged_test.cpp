@@ -96,7 +96,7 @@ class Unplugged : public testing::Test {
   std::unique_ptr<ApiCable> cable_;
 };
 
-constexpr const char* kUntilGo = "while [ ! -e ~/go ]; do sleep 0.1; done; echo gone";
+constexpr const char* kUntilGo = "while [ ! -e ~/go ]; do sleep 0.5; done; echo gone";
 
 TEST_F(Unplugged, RequestingARequestThatCannotBeSent) {
   cable_->PullOut();

@@ -19,7 +19,7 @@ namespace {
 using testing::HasSubstr;
 using testing::Not;
 
-constexpr const char* kUntilGo = "echo up; until [ -e ~/go ]; do sleep 0.2; done; echo end";
+constexpr const char* kUntilGo = "echo up; until [ -e ~/go ]; do sleep 0.5; done; echo end";
 
 class Ways : public testing::Test {
  protected:

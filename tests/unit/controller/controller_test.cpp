@@ -290,7 +290,7 @@ TEST_F(ControllerTest, TheCommandIsToldOfMaintenanceAndRunsAgainAfterIt) {
   const Job job =
       Submit(Spec("[ $JOBMAN_ATTEMPT = 1 ] || exit 0\n"
                   "exec 2>/dev/null; trap 'cat $JOBMAN_NOTICE_FILE; exit 3' TERM; touch ~/up\n"
-                  "while :; do sleep 0.02; done"));
+                  "while :; do sleep 0.2; done"));
   const auto home = [&](int host) {
     return shell_.HomeOf(store_.Get(job.id)->slice->hosts[static_cast<std::size_t>(host)].external);
   };
@@ -382,7 +382,7 @@ TEST_F(ControllerTest, ASliceOfAnAbandonedRequestOfTheLastJobIsDeleted) {
 }
 
 TEST_F(ControllerTest, AnUnreachableCloudDeletesNothingAndTheJobGoesOn) {
-  const Job job = Submit(Spec("while [ ! -e ~/go ]; do sleep 0.05; done"));
+  const Job job = Submit(Spec("while [ ! -e ~/go ]; do sleep 0.2; done"));
   ASSERT_TRUE(Reaches(job.id, "RUNNING"));
   api_->SetReachable(false);
   for (int i = 0; i < 100; ++i) Turn();
@@ -444,7 +444,7 @@ TEST_F(ControllerTest, AMissingSecretIsNamedWithTheCure) {
 }
 
 TEST_F(ControllerTest, ASuspendedControllerWritesAndRequestsNothingAfterATakeover) {
-  const Job job = Submit(Spec("until [ -e ~/go ]; do sleep 0.02; done; echo late"));
+  const Job job = Submit(Spec("until [ -e ~/go ]; do sleep 0.2; done; echo late"));
   ASSERT_TRUE(Reaches(job.id, "RUNNING"));
   const auto home = shell_.HomeOf(store_.Get(job.id)->slice->hosts[0].external);
   ASSERT_TRUE(Until([&] { return base::FileSize(CommandDir(job.id, 0) / "pid"); }));

@@ -23,6 +23,8 @@ class HostScriptTest : public testing::TestWithParam<std::string> {
   /// Starts a run and waits until it runs; its follower continues.
   LocalHost::Running StartRunning(const RunOrder& order) {
     auto running = host.Start(*RunCall(order, 0));
+    EXPECT_TRUE(
+        Eventually([&] { return std::filesystem::exists(host.RunDir(order.run_id) / "pid"); }));
     EXPECT_TRUE(Eventually([&] { return host.StatusOf(order.run_id).kind == Kind::kRunning; }));
     return running;
   }

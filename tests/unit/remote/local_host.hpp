@@ -51,7 +51,7 @@ class LocalHost {
   base::Path home_;
 };
 
-/// Polls until `condition` holds; false when it did not within five seconds.
+/// Polls until `condition` holds; false when it did not within three minutes.
 bool Eventually(const std::function<bool()>& condition);
 bool IsAlive(pid_t pid);
 std::string Slurp(const base::Path& path);
