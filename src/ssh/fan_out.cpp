@@ -143,10 +143,36 @@ ports::ByteSink WithoutReport(ports::ByteSink err, std::size_t row,
   };
 }
 
-Error TookTooLong(Duration limit) {
+/// How long a command that took too long may take to end after each signal.
+constexpr Duration kEndWait = std::chrono::seconds{10};
+
+/// Over a call of its own: sshd passes no signal on for root, nor to what the login shell left.
+base::Task<GroupEnd> SignalGroup(ports::HostShell* shell, ports::HostTarget target,
+                                 CommandGroup group, std::string signal) {
+  ports::RemoteCommand command{.command = EndLine(group, signal, kEndWait), .limit = 2 * kEndWait};
+  const ports::ByteSink nobody;
+  const auto ended = co_await shell->Run(std::move(target), std::move(command), nobody, nobody);
+  co_return GroupEndOf(ended);
+}
+
+/// Has a command that took too long end, and says what it took. The group may not be known.
+base::Task<std::string> EndGroup(ports::HostShell* shell, ports::HostTarget target,
+                                 CommandGroup group) {
+  if (!group.known()) co_return "was sent TERM";
+  GroupEnd end = co_await SignalGroup(shell, target, group, "TERM");
+  if (end == GroupEnd::kGone) co_return "was sent TERM";
+  if (end == GroupEnd::kLeft) {
+    end = co_await SignalGroup(shell, target, group, "KILL");
+    if (end == GroupEnd::kGone) co_return "was sent TERM, then KILL";
+  }
+  if (end == GroupEnd::kNotOurs) co_return "goes on as another user (sudo), who has to end it";
+  co_return "was sent TERM, and may go on";
+}
+
+Error TookTooLong(Duration limit, const std::string& what) {
   return {.code = base::Code::kDeadlineExceeded,
-          .message = fmt::format("timeout: the command took longer than {}, and was sent TERM",
-                                 base::FormatDuration(limit))};
+          .message = fmt::format("timeout: the command took longer than {}, and {}",
+                                 base::FormatDuration(limit), what)};
 }
 
 base::Task<base::Result<int>> Try(ports::HostShell* shell, const FanOutHost* one, std::size_t row,
@@ -165,7 +191,8 @@ base::Task<base::Result<int>> Try(ports::HostShell* shell, const FanOutHost* one
   const bool over = options.limit && !result.ok() && result.error().reason == Reason::kHostHangs;
   if (!over) co_return result;
   shared->result.hosts[row].timed_out = true;
-  co_return TookTooLong(*options.limit);
+  const std::string what = co_await EndGroup(shell, one->target, shared->result.hosts[row].group);
+  co_return TookTooLong(*options.limit, what);
 }
 
 base::Task<void> RunOne(ports::HostShell* shell, FanOutHost one, std::size_t row,

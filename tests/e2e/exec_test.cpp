@@ -210,6 +210,16 @@ TEST_F(Exec, ACommandThatTakesTooLongIsEnded) {
   }));
 }
 
+TEST_F(Exec, ACommandThatTakesTooLongAndIgnoresTermIsKilled) {
+  Run();
+  const Ran ran = place_.Jobman(
+      {"exec", "1", "-w", "0", "--timeout", "15s", "--", "trap '' TERM; sleep 6123; sleep 6123"});
+  EXPECT_EQ(ran.code, 124) << ran.All();
+  const Ran left = place_.Jobman({"exec", "1", "-w", "0", "-q", "--", "pgrep -f '[s]leep 6123'"});
+  EXPECT_EQ(left.out, "");
+  EXPECT_EQ(left.code, 1) << left.All();  // pgrep's own
+}
+
 TEST_F(Exec, RunsAgainWhereItFailed) {
   Run();
   const std::string mended = place_.JobFile("x", 1, "true");

@@ -85,8 +85,8 @@ struct FanOutOptions {
   /// login and then answers nothing, which the command, silent by right, does not show. Such a host
   /// ends with kHostHangs. A host gets kLeastAnswer even if logging in has used the patience up.
   bool ask_first = false;
-  /// How long the command may take on a host once it is sent; then it is sent TERM, and the host
-  /// has HostOutcome::timed_out. Nothing: as long as it likes.
+  /// How long the command may take on a host once it is sent; then its group is sent TERM, and KILL
+  /// (with `control`; else TERM by sshd). The host has HostOutcome::timed_out. Nothing: no limit.
   std::optional<base::Duration> limit = {};
   base::Backoff backoff = {.base = std::chrono::seconds{1}, .cap = std::chrono::seconds{15}};
   /// Called each time a host ends, with those that have not; may be empty.

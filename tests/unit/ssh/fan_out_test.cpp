@@ -23,11 +23,13 @@ Error Failure(Reason reason) {
 /// Answers each target's calls from a list; counts concurrent calls.
 class ScriptedShell final : public ports::HostShell {
  public:
-  Task<Result<int>> Run(ports::HostTarget target, ports::RemoteCommand, ports::ByteSink out,
-                        ports::ByteSink) override {
+  Task<Result<int>> Run(ports::HostTarget target, ports::RemoteCommand command, ports::ByteSink out,
+                        ports::ByteSink err) override {
     most = std::max(most, ++now);
     co_await base::Yield();
     --now;
+    commands.push_back(command.command);
+    if (says_group && err) (void)err("jobman: group 4711 99\n");
     auto& left = answers[target.address];
     Result<int> answer = left.empty() ? Result<int>(0) : left.front();
     if (!left.empty()) left.pop_front();
@@ -38,6 +40,8 @@ class ScriptedShell final : public ports::HostShell {
   void Drop(const ports::HostTarget&) override {}
   std::map<std::string, std::deque<Result<int>>> answers = {};
   std::map<std::string, int> calls = {};
+  std::vector<std::string> commands = {};
+  bool says_group = false;
   int now = 0;
   int most = 0;
 };
@@ -86,6 +90,39 @@ TEST(FanOut, ACommandThatTakesTooLongIsNamed) {
   EXPECT_EQ(result.hosts[1].result.error().message,
             "timeout: the command took longer than 5s, and was sent TERM");
   EXPECT_FALSE(result.hosts[0].timed_out);
+}
+
+/// The calls after the command itself end with these.
+std::string SaidOfTimeout(ScriptedShell& shell, std::deque<Result<int>> ends) {
+  shell.says_group = true;
+  shell.answers["0"] = std::move(ends);
+  shell.answers["0"].push_front(Hangs());
+  const auto result = Spread(
+      shell, 1, {.limit = std::chrono::seconds{5}, .control = std::make_shared<FanOutControl>()});
+  EXPECT_TRUE(result.hosts[0].timed_out);
+  const auto& outcome = result.hosts[0].result;
+  return outcome.ok() ? "" : outcome.error().message.substr(outcome.error().message.find(", and "));
+}
+
+TEST(FanOut, WhatIsLeftOfACommandThatTakesTooLongIsKilled) {
+  constexpr int kLeft = 1;
+  ScriptedShell shell;
+  EXPECT_EQ(SaidOfTimeout(shell, {kLeft, 0}), ", and was sent TERM, then KILL");
+  ASSERT_EQ(shell.commands.size(), 3U);
+  EXPECT_TRUE(base::Contains(shell.commands[1], " 4711 99 TERM "));
+  EXPECT_TRUE(base::Contains(shell.commands[2], " 4711 99 KILL "));
+}
+
+TEST(FanOut, SaysWhatBecameOfACommandThatTakesTooLong) {
+  constexpr int kLeft = 1;
+  constexpr int kNotOurs = 2;
+  ScriptedShell gone, left, not_ours, broken;
+  EXPECT_EQ(SaidOfTimeout(gone, {0}), ", and was sent TERM");
+  EXPECT_EQ(gone.commands.size(), 2U);
+  EXPECT_EQ(SaidOfTimeout(left, {kLeft, kLeft}), ", and was sent TERM, and may go on");
+  EXPECT_EQ(SaidOfTimeout(not_ours, {kNotOurs}),
+            ", and goes on as another user (sudo), who has to end it");
+  EXPECT_EQ(SaidOfTimeout(broken, {Hangs()}), ", and was sent TERM, and may go on");
 }
 
 TEST(FanOut, AHostThatHangsBeforeTheCommandHasNoTimeout) {
