@@ -86,8 +86,9 @@ jc_hold() {
   flock -n 9
   # Where the file system has no locks, nobody is asked.
   if [ $? -eq 1 ]; then
-    read -r jc_holder <"$jc_scratch/lock" || jc_holder=
-    [ -z "$jc_holder" ] || kill "$jc_holder" 2>/dev/null
+    read -r jc_holder jc_on <"$jc_scratch/lock" || jc_holder=
+    # Hosts may share the folder: there, that number is somebody else's on this host.
+    [ -z "$jc_holder" ] || [ "$jc_on" != "$jc_boot" ] || kill "$jc_holder" 2>/dev/null
     flock -w 10 9 || jc_fail "$jc_scratch: another copy of the same is at work there"
   fi
   # The number of an earlier holder may be that of another process by now.
@@ -115,7 +116,7 @@ jc_look() {
   jc_dots . 9>&- &
   jc_dotting=$!
   # shellcheck disable=SC2016 # the inner shell expands them
-  jc_sum=$(sh -c 'echo $$ >"$0/lock" && exec sha256sum <"$0/archive"' "$jc_scratch") || jc_sum=
+  jc_sum=$(sh -c 'echo $$ "$1" >"$0/lock" && exec sha256sum <"$0/archive"' "$jc_scratch" "$jc_boot") || jc_sum=
   kill $jc_dotting && wait $jc_dotting 2>/dev/null
   [ -n "$jc_sum" ] || jc_fail "$jc_scratch: another copy of the same took over"
   echo "is ${jc_sum%% *}"
@@ -127,7 +128,7 @@ jc_receive() {
   fi
   jc_hold
   # shellcheck disable=SC2016 # the inner shell expands them
-  jc_said=$(sh -c 'echo $$ >"$0/lock" && exec cat >>"$0/archive"' "$jc_scratch" 2>&1) && return
+  jc_said=$(sh -c 'echo $$ "$1" >"$0/lock" && exec cat >>"$0/archive"' "$jc_scratch" "$jc_boot" 2>&1) && return
   # What does not fit is not kept: the disk may be that of a running job.
   case $jc_said in *'No space left'* | *'uota exceeded'*) jc_drop "$jc_scratch" ;; esac
   jc_said=${jc_said##*: }
@@ -295,6 +296,7 @@ case $jc_verb in
     esac
     jc_scratch=$jc_into/$1
     jc_archive=$jc_scratch/archive
+    read -r jc_boot 2>/dev/null </proc/sys/kernel/random/boot_id || jc_boot=none
     shift 3
     "jc_$jc_verb" "$@"
     ;;

@@ -1,7 +1,11 @@
 // Copies that break off, and go on from what arrived.
+#include <fcntl.h>
 #include <gmock/gmock.h>
+#include <sys/file.h>
+#include <unistd.h>
 
 #include <csignal>
+#include <cstdio>
 #include <utility>
 
 #include "client/copy_parts.hpp"
@@ -153,6 +157,24 @@ TEST_F(BrokenCopy, WhatArrivedIsComparedAndNotTrusted) {
   ASSERT_FALSE(done.error) << done.error->ToString();
   EXPECT_EQ(done.resumed, 0);
   EXPECT_TRUE(Read(There("big")) == Text(1));
+}
+
+volatile std::sig_atomic_t terms = 0;
+
+/// Hosts may share the folder: the number of a process there is somebody else's here.
+TEST_F(BrokenCopy, WhoHoldsTheFolderOnAnotherHostIsNotKilledHere) {
+  Write(Here("big"), Text(1));
+  EXPECT_TRUE(Copy(Up()).error);
+  const base::Path scratch = fs::directory_iterator(hosts_.HomeOf("h0"))->path();
+  const base::UniqueFd lock(open((scratch / "lock").c_str(), O_RDWR | O_TRUNC | O_CLOEXEC));
+  ASSERT_EQ(flock(lock.get(), LOCK_EX), 0);
+  dprintf(lock.get(), "%d boot-of-another-host\n", static_cast<int>(getpid()));
+  std::signal(SIGTERM, [](int) { terms = terms + 1; });
+  const Copied::Host refused = Copy(Up());
+  std::signal(SIGTERM, SIG_DFL);
+  EXPECT_EQ(terms, 0);
+  ASSERT_TRUE(refused.error);
+  EXPECT_THAT(refused.error->message, HasSubstr("another copy of the same is at work there"));
 }
 
 TEST_F(BrokenCopy, WithPatienceTheSameCallGoesOn) {
