@@ -79,6 +79,15 @@ std::string ServesText(const core::JobSpec& spec) {
   return spec.queue->config.empty() ? "submitted tasks" : "the tasks of " + spec.queue->config;
 }
 
+/// Says once what the price list lacks.
+void SayUnpriced(App& app, const core::PriceList& prices, const LoadedFiles& files) {
+  std::set<std::string> said;
+  for (const auto& file : files) {
+    const std::string note = UnpricedNote(prices, file.second.spec);
+    if (!note.empty() && said.insert(note).second) app.Say("note: " + note);
+  }
+}
+
 views::Created::Row RowOf(const core::Job& job, const core::PriceList& prices) {
   const auto accelerator = core::FindAccelerator(job.spec.tpu.accelerator);
   return {.id = job.id,
@@ -113,6 +122,7 @@ Result<int> ShowDryRun(App& app, const LoadedFiles& files, client::Preflight pre
   JM_ASSIGN_OR_RETURN(const client::Context context, app.OpenForReading(Elsewhere::kIgnore));
   std::vector<config::Loaded> loaded;
   for (const auto& file : files) loaded.push_back(file.second);
+  if (preflight != client::Preflight::kNone) SayUnpriced(app, PricesOrNote(app), files);
   JM_ASSIGN_OR_RETURN(auto preview,
                       context.Await(client::PreviewJobs(context, std::move(loaded), preflight)));
   for (const std::string& note : preview.notes) app.Say("note: " + note);
@@ -136,10 +146,8 @@ Result<std::vector<core::JobId>> CreateAll(App& app, const client::Context& cont
     if (said.insert(note).second) app.Say("note: " + note);
   };
   const core::PriceList prices = PricesOrNote(app);
+  if (how.preflight != client::Preflight::kNone) SayUnpriced(app, prices, files);
   for (const auto& [file, loaded] : files) {
-    const bool asks = how.preflight != client::Preflight::kNone;
-    const std::string unpriced = asks ? UnpricedNote(prices, loaded.spec) : std::string();
-    if (!unpriced.empty()) say(unpriced);
     const auto* const earlier = checked.empty() ? nullptr : &checked.back();
     JM_ASSIGN_OR_RETURN(auto one, context.Await(client::CheckBeforeCreate(context, loaded, earlier,
                                                                           how.preflight)));

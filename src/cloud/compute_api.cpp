@@ -32,17 +32,7 @@ ComputeApi::ComputeApi(std::unique_ptr<http::Transport> transport, std::string e
 
 base::Task<Result<base::Json>> ComputeApi::Ask(std::string path, std::string fields) {
   http::Request request{.url = endpoint_ + path + "?fields=" + fields, .timeout = kComputeLimit};
-  request.headers = {{"Accept", "application/json"}};
-  const auto answer = co_await transport_->Send(std::move(request));
-  if (!answer) co_return base::Error(answer.error()).With("GET " + path);
-  if (answer->status < 200 || answer->status >= 300) {
-    co_return ErrorOf(kCompute, *answer).With("GET " + path);
-  }
-  auto json = base::ParseJson(answer->body);
-  if (json.ok() && json->is_object()) co_return json;
-  base::Error strange{.code = base::Code::kUnavailable,
-                      .message = "the answer is not that of Compute Engine"};
-  co_return std::move(strange).With("GET " + path);
+  co_return co_await AskService(transport_.get(), &kCompute, std::move(request), "GET " + path);
 }
 
 base::Task<Result<std::map<std::string, std::string>>> ComputeApi::Metadata(std::string project) {

@@ -345,7 +345,13 @@ Error Redirected(const http::Response& response) {
       .hint = "this is not the Cloud TPU API: check --endpoint and cloud.endpoint"};
 }
 
-/// What a service account signs itself is refused for its time, and the service does not say so.
+Json ErrorIn(const http::Response& response) {
+  const auto parsed = base::ParseJson(response.body);
+  return parsed ? GetMember(*parsed, "error") : Json();
+}
+
+}  // namespace
+
 void NameWrongClock(const http::Headers& headers, base::TimePoint now, Error& error) {
   const std::string trouble = http::ClockTrouble(headers, now);
   if (trouble.empty()) return;
@@ -353,13 +359,6 @@ void NameWrongClock(const http::Headers& headers, base::TimePoint now, Error& er
   error.message += "; " + trouble;
   error.hint = std::string(http::kClockCure) + "; if that does not help: " + error.hint;
 }
-
-Json ErrorIn(const http::Response& response) {
-  const auto parsed = base::ParseJson(response.body);
-  return parsed ? GetMember(*parsed, "error") : Json();
-}
-
-}  // namespace
 
 bool IsAboutCredentials(const http::Response& response) {
   const Told told = Read(ErrorIn(response), Code::kUnknown);
@@ -383,6 +382,13 @@ Error ErrorFromResponse(const http::Response& response, const ErrorContext& cont
   }
   classified.retry_after = retry_after;
   return classified;
+}
+
+Error ErrorFromExchange(Error error) {
+  if (error.code != Code::kOutOfRange) return error;
+  error.code = Code::kUnavailable;
+  error.hint = "check the endpoint; a proxy or a login page may have answered instead";
+  return error;
 }
 
 Error ErrorFromStatus(const Json& status, StatusOrigin origin, const ErrorContext& context) {

@@ -3,6 +3,7 @@
 #include "cloud/error_hints.hpp"
 #include "cloud/identity_for.hpp"
 #include "jobman/auth/auth_transport.hpp"
+#include "jobman/base/clock.hpp"
 #include "jobman/base/json.hpp"
 #include "jobman/base/strings.hpp"
 #include "jobman/base/url.hpp"
@@ -23,6 +24,7 @@ Result<auth::Identity> SideIdentity(asio::any_io_executor executor, const core::
   return IdentityFor(std::move(executor), spec, endpoint, {.env = env});
 }
 
+constexpr int kUnauthorized = 401;
 constexpr int kForbidden = 403;
 
 /// Whether the advice for this error is right for every service; else it is about Cloud TPU.
@@ -89,6 +91,9 @@ base::Error ErrorOf(const SideService& service, const http::Response& response) 
                                        : std::string();
   }
   error.message = base::ReplaceAll(error.message, "the Cloud TPU API", service.name);
+  if (response.status == kUnauthorized) {
+    NameWrongClock(response.headers, base::SystemClock().Now(), error);
+  }
   return error;
 }
 
@@ -103,7 +108,7 @@ base::Task<Result<base::Json>> AskService(http::Transport* transport, const Side
                                           http::Request request, std::string doing) {
   request.headers.emplace_back("Accept", "application/json");
   const auto answer = co_await transport->Send(std::move(request));
-  if (!answer) co_return base::Error(answer.error()).With(doing);
+  if (!answer) co_return ErrorFromExchange(answer.error()).With(doing);
   if (answer->status < 200 || answer->status >= 300) {
     co_return ErrorOf(*service, *answer).With(doing);
   }

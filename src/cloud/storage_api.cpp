@@ -11,17 +11,10 @@ namespace {
 /// A create waits for the answer.
 constexpr base::Duration kLookLimit = std::chrono::seconds{15};
 
-base::Error Strange(const std::string& why) {
-  return {.code = base::Code::kUnavailable,
-          .message = "the answer is not that of Cloud Storage: " + why};
-}
-
-Result<core::BucketLocation> LocationIn(const std::string& body) {
-  const auto bucket = base::ParseJson(body);
-  if (!bucket) return Strange(bucket.error().message);
-  core::BucketLocation location{.name = base::ToLower(base::GetString(*bucket, "location"))};
-  if (location.name.empty()) return Strange("it has no location");
-  const base::Json& placement = base::GetMember(*bucket, "customPlacementConfig");
+Result<core::BucketLocation> LocationIn(const base::Json& bucket) {
+  core::BucketLocation location{.name = base::ToLower(base::GetString(bucket, "location"))};
+  if (location.name.empty()) return NotItsAnswer(kStorage, "it has no location");
+  const base::Json& placement = base::GetMember(bucket, "customPlacementConfig");
   const base::Json& regions = base::GetMember(placement, "dataLocations");
   for (std::size_t i = 0; regions.is_array() && i < regions.size(); ++i) {
     const auto* const region = regions[i].get_ptr<const std::string*>();
@@ -50,13 +43,10 @@ base::Task<Result<core::BucketLocation>> StorageApi::Location(std::string bucket
 base::Task<Result<core::BucketLocation>> StorageApi::Ask(std::string path) {
   http::Request request{.url = endpoint_ + path + "?fields=location,customPlacementConfig",
                         .timeout = kLookLimit};
-  request.headers = {{"Accept", "application/json"}};
-  const auto answer = co_await transport_->Send(std::move(request));
-  if (!answer) co_return base::Error(answer.error()).With("GET " + path);
-  if (answer->status < 200 || answer->status >= 300) {
-    co_return ErrorOf(kStorage, *answer).With("GET " + path);
-  }
-  co_return LocationIn(answer->body);
+  JM_CO_ASSIGN_OR_RETURN(
+      const base::Json bucket,
+      co_await AskService(transport_.get(), &kStorage, std::move(request), "GET " + path));
+  co_return LocationIn(bucket);
 }
 
 Result<std::unique_ptr<ports::BucketApi>> MakeBuckets(asio::any_io_executor executor,

@@ -55,14 +55,6 @@ Error TooLong(const std::string& path, const std::string& bound) {
 constexpr const char* kAskElsewhere =
     "check the endpoint; a proxy or a login page may have answered instead";
 
-/// An answer that is too large is not read, and so no refusal: what was asked for may be done.
-Error OfExchange(Error error) {
-  if (error.code != base::Code::kOutOfRange) return error;
-  error.code = base::Code::kUnavailable;
-  error.hint = kAskElsewhere;
-  return error;
-}
-
 /// Whether the page has its part of the listing.
 base::Status CheckPage(const Json& page, const std::string& path, const std::string& key) {
   const Json& unreachable = GetMember(page, "unreachable");
@@ -120,7 +112,7 @@ Task<Result<std::string>> TpuApi::Send(WireCall call, Place place) {
   }
   Result<http::Response> answer = co_await transport_->Send(std::move(request));
   const std::string doing = call.method + " " + call.path;
-  if (!answer) co_return OfExchange(std::move(answer).error()).With(doing);
+  if (!answer) co_return ErrorFromExchange(std::move(answer).error()).With(doing);
   if (answer->status < 200 || answer->status >= 300) {
     const ErrorContext context{.project = place.project, .zone = place.zone, .now = clock_.Now()};
     co_return ErrorFromResponse(*answer, context).With(doing);

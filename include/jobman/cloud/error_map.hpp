@@ -30,6 +30,12 @@ base::Error ErrorFromResponse(const http::Response& response, const ErrorContext
 /// Whether a refusal is about the credentials themselves, whatever service was asked: a token
 /// without the scope, or a quota project that refuses. ErrorFromResponse() says what to do then.
 bool IsAboutCredentials(const http::Response& response);
+/// Adds to the error of refused credentials that this machine's clock is wrong, if it is. What a
+/// service account signs itself is refused for its time, and the service does not say so.
+void NameWrongClock(const http::Headers& headers, base::TimePoint now, base::Error& error);
+/// Of an exchange without an answer. One that is too large is not read, and so no refusal: what was
+/// asked for may be done.
+base::Error ErrorFromExchange(base::Error error);
 /// Turns a google.rpc.Status into an Error.
 base::Error ErrorFromStatus(const base::Json& status, StatusOrigin origin,
                             const ErrorContext& context);

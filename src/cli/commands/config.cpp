@@ -37,7 +37,7 @@ Result<config::LoadResult> Load(const App& app, const std::string& file,
 
 /// All jobs that the file makes, up to the first with a problem, which is the file's then. What the
 /// first job is warned of, the others are too.
-Result<views::CheckedFiles::File> CheckFile(const App& app, const std::string& name,
+Result<views::CheckedFiles::File> CheckFile(App& app, const std::string& name,
                                             const JobFileOptions& changes,
                                             const core::PriceList& prices) {
   JM_ASSIGN_OR_RETURN(config::LoadRequest request, RequestFor(app, name, changes));
@@ -50,7 +50,11 @@ Result<views::CheckedFiles::File> CheckFile(const App& app, const std::string& n
     elements = result.elements;
     request.text = result.loaded->source;  // a pipe can be read once
     const auto price = SlicePrice(prices, result.loaded->spec);
-    if (request.element == 0) file.per_hour = 0;
+    if (request.element == 0) {
+      file.per_hour = 0;
+      const std::string note = UnpricedNote(prices, result.loaded->spec);
+      if (!note.empty()) app.Say("note: " + name + ": " + note);
+    }
     file.per_hour = file.per_hour && price ? std::optional(*file.per_hour + *price) : std::nullopt;
     file.jobs.push_back(result.loaded->spec.name);
     if (request.element == 0) file.warnings = std::move(result.loaded->warnings);

@@ -455,9 +455,17 @@ TEST_F(Commands, APricingThatThePriceListLacksThereIsSpokenOf) {
                                      "tpu.zone=southamerica-west1-a"};
   EXPECT_THAT(world_.Run(create).err, Not(HasSubstr("price list"))) << "it has one on demand";
   create.insert(create.end(), {"--set", "tpu.pricing=spot"});
-  EXPECT_THAT(world_.Run(create).err,
-              HasSubstr(") has a price of v6e in southamerica-west1-a on demand, and none for "
-                        "spot: the zone may not offer tpu.pricing: spot\n"));
+  const auto speaks_of_it = HasSubstr(
+      ") has a price of v6e in southamerica-west1-a on demand, and none for "
+      "spot: the zone may not offer tpu.pricing: spot\n");
+  EXPECT_THAT(world_.Run(create).err, speaks_of_it);
+  std::vector<std::string> dry_run = create;
+  dry_run.emplace_back("--dry-run");
+  EXPECT_THAT(world_.Run(dry_run).err, speaks_of_it);
+  std::vector<std::string> check = create;
+  check.erase(check.begin());
+  check.insert(check.begin(), {"config", "check"});
+  EXPECT_THAT(world_.Run(check).err, speaks_of_it);
   create.emplace_back("--no-preflight");
   EXPECT_THAT(world_.Run(create).err, Not(HasSubstr("price list")));
 }

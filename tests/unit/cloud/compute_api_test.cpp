@@ -56,6 +56,25 @@ TEST_F(ComputeApiTest, ReadsTheQuotasOfARegion) {
       "https://compute.googleapis.com/compute/v1/projects/lab/regions/us-central2?fields=quotas");
 }
 
+TEST_F(ComputeApiTest, AnAnswerThatIsTooLargeIsNoRefusal) {
+  script->Fail({.code = Code::kOutOfRange, .message = "the answer is larger than 64 MiB"});
+  const auto metadata = loop.Run(api.Metadata("lab"));
+  ASSERT_FALSE(metadata.ok());
+  EXPECT_EQ(metadata.error().code, Code::kUnavailable);
+  EXPECT_THAT(metadata.error().hint, HasSubstr("check the endpoint"));
+}
+
+TEST_F(ComputeApiTest, RefusedCredentialsAndAWrongClockAreToldTogether) {
+  script->Answer(401, R"({"error": {"message": "Invalid credentials."}})",
+                 {{"Date", "Wed, 01 Jan 2020 00:00:00 GMT"}});
+  const auto metadata = loop.Run(api.Metadata("lab"));
+  ASSERT_FALSE(metadata.ok());
+  EXPECT_EQ(metadata.error().code, Code::kUnauthenticated);
+  EXPECT_THAT(metadata.error().message, HasSubstr("Invalid credentials; this machine's clock is "));
+  EXPECT_THAT(metadata.error().message, HasSubstr(" ahead of the server's"));
+  EXPECT_THAT(metadata.error().hint, HasSubstr("; if that does not help: "));
+}
+
 TEST_F(ComputeApiTest, ALimitThatIsNotToldIsNotZero) {
   script->Answer(200, R"({"quotas": [{"metric": "IN_USE_ADDRESSES", "usage": 3.0},
       {"metric": "CPUS", "limit": "x"}, {"metric": "DISKS_TOTAL_GB", "limit": null}, 7, null]})");
