@@ -63,6 +63,7 @@ void FileRelay::Has(Source source) {
 
 void FileRelay::Gone(int host) {
   if (Giving* const known = Find(host)) known->gives = false;
+  changed_.WakeAll();  // who waited for it may be the next to be sent it
 }
 
 void FileRelay::End(const std::optional<Source>& from, Outcome outcome) {

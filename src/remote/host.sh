@@ -1257,8 +1257,8 @@ jm_have() {
   if [ -f "$jm_files/$1" ]; then echo 'jobman: exited 0'; else echo 'jobman: absent'; fi >&2
 }
 
-# jm_put FILE BYTES SHA256 PREFIX [ADDRESS NAME]: from stdin, or from there. Hosts may share the folder, and a call whose connection broke may
-# still be there: each writes a file of its own.
+# jm_put FILE BYTES SHA256 PREFIX [ADDRESS NAME]: from stdin, or from there. Hosts may share the folder,
+# and a call whose connection broke may still be there: each writes a file of its own.
 jm_put() {
   command -v sha256sum >/dev/null 2>&1 || jm_die 'install coreutils on this host: it has no sha256sum'
   jm_why=$(mkdir -p "$jm_files" 2>&1) || jm_die "cannot create $jm_files: $jm_why"
@@ -1279,20 +1279,18 @@ jm_put() {
       jm_die "no room for $2 bytes in $jm_files ($jm_why): free some, or ask for a larger disk"
       ;;
     esac
-    jm_sum=$(sha256sum <"$jm_part")
-    [ "${jm_sum%% *}" = "$3" ] || {
-      echo 'jobman: absent' >&2
-      return
-    }
   else
     jm_why=$(cat 2>&1 >"$jm_part") ||
       jm_die "no room for $2 bytes in $jm_files ($jm_why): free some, or ask for a larger disk"
   fi
-  jm_size=$(wc -c <"$jm_part")
-  [ "$((jm_size))" = "$2" ] ||
-    jm_die "$1 arrived incomplete, $((jm_size)) of $2 bytes; nothing was kept"
   jm_sum=$(sha256sum <"$jm_part")
-  [ "${jm_sum%% *}" = "$3" ] || jm_die "$1 arrived with other content than was sent; nothing was kept"
+  if [ "${jm_sum%% *}" != "$3" ]; then
+    [ $# -le 4 ] || { echo 'jobman: absent' >&2 && return; }
+    jm_size=$(wc -c <"$jm_part")
+    [ "$((jm_size))" = "$2" ] ||
+      jm_die "$1 arrived incomplete, $((jm_size)) of $2 bytes; nothing was kept"
+    jm_die "$1 arrived with other content than was sent; nothing was kept"
+  fi
   jm_why=$(mv -f "$jm_part" "$jm_files/$1" 2>&1) || jm_die "cannot write to $jm_files: $jm_why"
   for jm_one in "$jm_files/$4"*; do
     case $jm_one in "$jm_files/$1" | *.part.*) ;; *) rm -f "$jm_one" ;; esac

@@ -158,6 +158,16 @@ TEST_F(FileRelayTest, AHostThatHasItNoMoreIsNotAsked) {
   EXPECT_TRUE(turns_[5]->keeps());
 }
 
+TEST_F(FileRelayTest, WhoWaitsForOneThatHasItNoMoreIsSentItAtOnce) {
+  HostZeroHasIt();
+  EXPECT_FALSE(turns_[5]);
+  relay_->Gone(0);
+  GoOn();
+  ASSERT_TRUE(turns_[5]);
+  EXPECT_TRUE(turns_[5]->keeps());
+  EXPECT_FALSE(turns_[6]);
+}
+
 TEST_F(FileRelayTest, IfTheFirstIsSlowAnotherOneIsSentItToo) {
   relay_ = std::make_shared<FileRelay>(base::Duration{1});
   HostsAsk(2);

@@ -128,6 +128,33 @@ TEST_P(HostFilesTest, WhatAnotherHostDoesNotGiveIsAbsent) {
   }
 }
 
+TEST_P(HostFilesTest, AHostThatHangsOrDripsIsGivenUp) {
+  // The limit is written down, and shortened.
+  SshIs("printf ab; exec sleep 600\n");
+  ASSERT_TRUE(base::WriteFileAtomic(
+                  host.home() / "fake/timeout",
+                  "#!/bin/sh\necho $1 >~/limit; shift; exec /usr/bin/timeout 0.3 \"$@\"\n", 0755)
+                  .ok());
+  EXPECT_EQ(Fetch(std::string(50'000'000, 'x')).kind, Kind::kAbsent);
+  EXPECT_EQ(Slurp(host.home() / "limit"), "70\n") << "a minute, and 5 MB a second";
+  EXPECT_THAT(Files(), testing::IsEmpty());
+}
+
+TEST_P(HostFilesTest, AFullDiskIsNamedByOneThatFetches) {
+  std::filesystem::create_directories(Folder());
+  if (getuid() != 0 || mount("tmpfs", Folder().c_str(), "tmpfs", 0, "size=64k") != 0)
+    GTEST_SKIP() << "this user cannot mount a small disk";
+  SshIs("head -c 1000000 /dev/zero\n");
+  Call call = FetchCall(kFile, 1'000'000, base::Sha256Hex("x"), kPrefix,
+                        {.address = "10.0.0.7", .name = "s1.j000001.h7.abc.tar.gz"});
+  call.command = "PATH=~/fake:$PATH; export PATH; " + call.command;
+  const Ended full = host.Do(call);
+  EXPECT_THAT(Files(), testing::IsEmpty());
+  umount2(Folder().c_str(), MNT_DETACH);
+  EXPECT_EQ(full.exit_code, kExitHostError);
+  EXPECT_THAT(full.err, HasSubstr("no room for 1000000 bytes in "));
+}
+
 TEST_P(HostFilesTest, AFullDiskIsNamed) {
   std::filesystem::create_directories(Folder());
   if (getuid() != 0 || mount("tmpfs", Folder().c_str(), "tmpfs", 0, "size=64k") != 0)
