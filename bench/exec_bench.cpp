@@ -86,9 +86,13 @@ Way MeasureResets(const Place& place) {
   for (std::string& word :
        place.Jobman({"-q", "exec", "pod", "--patience", "120s", "--", kCommand}))
     way.argv.push_back(std::move(word));
+  place.Take(place.Sim({"host", "*/*", "hangup"}));
   place.Take(place.Sim({"host", "*/1%", "reset", "--for", "3s"}));
   const base::Path output = place.dir() / "answers";
-  way.took.Add(bench::RunAnyhow(way.argv, output, &way.extent));
+  const double before = bench::CpuMsOf(place.controller());
+  bench::Cost cost = bench::RunAnyhow(way.argv, output, &way.extent);
+  cost.cpu_ms += bench::CpuMsOf(place.controller()) - before;
+  way.took.Add(cost);
   way.answered = bench::CountLines(output, kSaid);
   place.Take(place.Sim({"calm"}));
   return way;
@@ -138,7 +142,8 @@ void PrintPace(const std::vector<Way>& ways, int hosts) {
                                 : AtMost(of_pdsh, kMostOfPdsh, ""));
 }
 
-void PrintExtent(const Way& ours, const Way& resets, int hosts) {
+/// Of `exec`, and of the controller whose connections it uses.
+void PrintExtent(const Place& place, const Way& ours, const Way& resets, int hosts) {
   bench::Extent extent = ours.extent;
   extent.Widen(resets.extent);
   const double resident = std::max(ours.took.Peak(), extent.resident_mb);
@@ -147,6 +152,9 @@ void PrintExtent(const Way& ours, const Way& resets, int hosts) {
              AtMost(resident, kMostMb, " MB"), extent.threads,
              AtMost(extent.threads, kMostThreads, ""), extent.files,
              AtMost(extent.files, most_files, ""));
+  const double controller_mb = bench::PeakMbOf(place.controller());
+  fmt::print("peak memory of the controller: {:.1f} MB {}\n", controller_mb,
+             AtMost(controller_mb, kMostMb, " MB"));
   const int silent = hosts - std::min(ours.answered, resets.answered);
   fmt::print("hosts that did not answer, also with resets and a backlog of 128: {} {}\n", silent,
              AtMost(silent, 0, ""));
@@ -174,7 +182,7 @@ void Bench(int hosts) {
   const Way resets = MeasureResets(place);
   PrintTable(ways, resets, hosts, rounds);
   PrintPace(ways, hosts);
-  PrintExtent(ways.front(), resets, hosts);
+  PrintExtent(place, ways.front(), resets, hosts);
 }
 
 }  // namespace

@@ -1,6 +1,7 @@
 // A folder of 2,000 files and 50 MB brought to N simulated hosts, and then once more with nothing
 // changed, and with one file changed: `jobman sync` beside rsync in xargs -P, over the same sshd,
-// in the same run. Wall time, CPU of the clients, and bytes over the uplink.
+// in the same run; and the first time to N hosts that may give it to each other (ssh.host_to_host).
+// Wall time, CPU of the clients, and bytes over the uplink.
 //
 // usage: sync_bench [ROUNDS [HOSTS [PARALLEL]]]      3 rounds, 16 hosts, 16 rsyncs at once by
 // default
@@ -48,6 +49,7 @@ struct Side {
   Took first = {};
   Took second = {};
   Took one = {};
+  Took relayed = {};  ///< the first time, from host to host
 };
 
 class Peers {
@@ -60,8 +62,8 @@ class Peers {
     // rsync speaks to it over its standard input.
     hosts_.client = base::ReplaceAll(hosts_.client, "ssh -n ", "ssh ");
   }
-  void Jobman(const std::string& to, Took& took) const {
-    took.samples.Add(place_.Take(place_.Jobman({"--json", "sync", tree_, "sync:" + to})));
+  void Jobman(const std::string& target, Took& took) const {
+    took.samples.Add(place_.Take(place_.Jobman({"--json", "sync", tree_, target})));
     const auto json = base::ParseJson(Output());
     if (!json.ok()) throw std::runtime_error("jobman sync printed no JSON");
     took.sent.push_back(static_cast<double>(base::GetInt(*json, "bytes")));
@@ -110,6 +112,7 @@ void Print(const Side& ours, const Side& theirs, bool compared) {
                   fmt::format("{:.0f}", took.samples.Cpu(kMedian)), Megabytes(took)});
   };
   add("jobman, first", ours.first);
+  add("jobman, first, from host to host", ours.relayed);
   add("rsync, first", theirs.first);
   add("jobman, nothing changed", ours.second);
   add("rsync, nothing changed", theirs.second);
@@ -125,6 +128,7 @@ void Print(const Side& ours, const Side& theirs, bool compared) {
         bench::Quantile(a.sent, kMedian) / bench::Quantile(b.sent, kMedian));
   };
   ratio("first", ours.first, theirs.first);
+  ratio("first, from host to host", ours.relayed, theirs.first);
   ratio("nothing changed", ours.second, theirs.second);
   ratio("one file changed", ours.one, theirs.one);
 }
@@ -132,24 +136,30 @@ void Print(const Side& ours, const Side& theirs, bool compared) {
 void Bench(int rounds, int hosts, int parallel) {
   Place place({"--delays", "0"});
   place.StartController();
-  place.Take(place.Jobman(
-      {"run", place.Write("job.yaml", fmt::format("job: {{name: sync}}\ncloud: local\n"
-                                                  "tpu: {{accelerator: v4-{}, zone: us-central2-b, "
-                                                  "pricing: ondemand}}\ncommand: {{cmd: 'true'}}\n",
-                                                  hosts * 8))}));
+  for (const char* job : {"sync", "relay"}) {
+    const std::string file = place.Write(
+        "job.yaml",
+        fmt::format("job: {{name: {}}}\ncloud: local\n"
+                    "tpu: {{accelerator: v4-{}, zone: us-central2-b, pricing: ondemand}}\n"
+                    "ssh: {{host_to_host: {}}}\ncommand: {{cmd: 'true'}}\n",
+                    job, hosts * 8, std::string_view(job) == "relay"));
+    place.Take(place.Jobman({"run", file}));
+  }
   const base::Path tree = place.home().parent_path() / "tree";
   const Peers peers(place, MakeTree(tree), parallel);
   const bool compared = bench::Works({"rsync", "--version"});
   if (!compared) fmt::print("rsync is not installed (Debian: rsync): nothing to compare with\n");
   Side ours, theirs;
   for (int round = 0; round < rounds; ++round) {
-    place.Take(place.Jobman({"exec", "sync", "--", "rm -rf ours theirs"}));
-    peers.Jobman("ours", ours.first);
+    for (const char* job : {"sync", "relay"})
+      place.Take(place.Jobman({"exec", job, "--", "rm -rf ours theirs"}));
+    peers.Jobman("sync:ours", ours.first);
+    peers.Jobman("relay:ours", ours.relayed);
     if (compared) peers.Rsync("theirs", theirs.first);
-    peers.Jobman("ours", ours.second);
+    peers.Jobman("sync:ours", ours.second);
     if (compared) peers.Rsync("theirs", theirs.second);
     place.Write("tree/part-00/deep/file-0000", fmt::format("changed in round {}\n", round));
-    peers.Jobman("ours", ours.one);
+    peers.Jobman("sync:ours", ours.one);
     if (compared) peers.Rsync("theirs", theirs.one);
   }
   fmt::print("{} simulated hosts, {} files, {} MB, {} rounds; rsync with xargs -P {}\n", hosts,
