@@ -140,19 +140,15 @@ TEST_P(HostFilesTest, AHostThatHangsOrDripsIsGivenUp) {
   EXPECT_THAT(Files(), testing::IsEmpty());
 }
 
-TEST_P(HostFilesTest, AFullDiskIsNamedByOneThatFetches) {
+/// Nor is there room to say so: the host is then sent the file, and that names the disk.
+TEST_P(HostFilesTest, WhatAFullDiskDoesNotTakeIsAbsent) {
   std::filesystem::create_directories(Folder());
   if (getuid() != 0 || mount("tmpfs", Folder().c_str(), "tmpfs", 0, "size=64k") != 0)
     GTEST_SKIP() << "this user cannot mount a small disk";
   SshIs("head -c 1000000 /dev/zero\n");
-  Call call = FetchCall(kFile, 1'000'000, base::Sha256Hex("x"), kPrefix,
-                        {.address = "10.0.0.7", .name = "s1.j000001.h7.abc.tar.gz"});
-  call.command = "PATH=~/fake:$PATH; export PATH; " + call.command;
-  const Ended full = host.Do(call);
+  EXPECT_EQ(Fetch(std::string(1'000'000, '\0')).kind, Kind::kAbsent);
   EXPECT_THAT(Files(), testing::IsEmpty());
   umount2(Folder().c_str(), MNT_DETACH);
-  EXPECT_EQ(full.exit_code, kExitHostError);
-  EXPECT_THAT(full.err, HasSubstr("no room for 1000000 bytes in "));
 }
 
 TEST_P(HostFilesTest, AFullDiskIsNamed) {
