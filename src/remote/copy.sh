@@ -87,7 +87,7 @@ jc_hold() {
   # Where the file system has no locks, nobody is asked.
   if [ $? -eq 1 ]; then
     read -r jc_holder jc_on <"$jc_scratch/lock" || jc_holder=
-    # Hosts may share the folder: there, that number is somebody else's on this host.
+    # Hosts may share the folder: only a process of this host is killed.
     [ -z "$jc_holder" ] || [ "$jc_on" != "$jc_boot" ] || kill "$jc_holder" 2>/dev/null
     flock -w 10 9 || jc_fail "$jc_scratch: another copy of the same is at work there"
   fi
