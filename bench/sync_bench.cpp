@@ -25,6 +25,9 @@ using bench::Words;
 
 constexpr int kFiles = 2000;
 constexpr std::size_t kBytes = std::size_t{50} << 20;
+/// Of rsync's wall time.
+constexpr double kMostFirst = 1;
+constexpr double kMostUnchanged = 0.2;
 
 /// Files of 0 to 50 KiB in 40 folders, which do not compress.
 std::string MakeTree(const base::Path& root) {
@@ -131,6 +134,12 @@ void Print(const Side& ours, const Side& theirs, bool compared) {
   ratio("first, from host to host", ours.relayed, theirs.first);
   ratio("nothing changed", ours.second, theirs.second);
   ratio("one file changed", ours.one, theirs.one);
+  const auto judge = [](const char* what, const Took& a, const Took& b, double most) {
+    const double of = a.samples.Wall(kMedian) / b.samples.Wall(kMedian);
+    fmt::print("wall time to rsync, {}: {:.2f} {}\n", what, of, bench::AtMost(of, most, ""));
+  };
+  judge("first", ours.first, theirs.first, kMostFirst);
+  judge("nothing changed", ours.second, theirs.second, kMostUnchanged);
 }
 
 void Bench(int rounds, int hosts, int parallel) {

@@ -80,8 +80,6 @@ base::Result<std::shared_ptr<ports::BillingApi>> OpenBilling(asio::any_io_execut
   return billing;
 }
 
-/// Of connections to hosts that nothing uses: for who runs one command after the other.
-constexpr base::Duration kLongestIdle = std::chrono::minutes{5};
 constexpr std::size_t kMostIdle = 2048;
 /// The controller's: its connections serve jobs and other commands.
 std::unique_ptr<ports::HostShell> OpenLastingShell(asio::any_io_executor executor,

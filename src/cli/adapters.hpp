@@ -1,5 +1,6 @@
 #pragma once
 
+#include <chrono>
 #include <cstdint>
 #include <memory>
 
@@ -26,6 +27,10 @@ base::Result<std::shared_ptr<ports::BucketApi>> OpenBuckets(asio::any_io_executo
 /// See client::ShellOpener.
 std::unique_ptr<ports::HostShell> OpenShell(asio::any_io_executor executor,
                                             ports::HostKeyStore& host_keys);
+
+/// How long a controller keeps a connection that nothing uses: for who runs one command after the
+/// other.
+constexpr base::Duration kLongestIdle = std::chrono::minutes{5};
 
 /// Of the shell of a controller that may open so many files: of its descriptors, one for each
 /// command that it runs for another process, those of connections to hosts, and what HostsWithin()

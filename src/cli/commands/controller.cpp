@@ -17,7 +17,8 @@
 namespace jobman::cli {
 namespace {
 
-constexpr base::Duration kIdleExit = std::chrono::minutes{1};
+/// One in the background stays as long as its connections: until then a command may use them.
+constexpr base::Duration kIdleExit = kLongestIdle;
 
 constexpr int InSeconds(base::Duration duration) {
   return static_cast<int>(std::chrono::duration_cast<std::chrono::seconds>(duration).count());
@@ -107,8 +108,8 @@ base::Result<int> StartInBackground(App& app) {
     app.ShowJson({{"started", !before.has_value()}});
   } else {
     app.Say(before ? "a controller is running already: " + controller::HolderText(before->holder)
-                   : "the controller is running; it ends by itself a minute after nothing is left "
-                     "to do");
+                   : "the controller is running; it ends by itself five minutes after nothing is "
+                     "left to do");
   }
   return kSuccess;
 }
