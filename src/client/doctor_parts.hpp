@@ -27,6 +27,7 @@ base::Task<Finding> CheckApi(CheckupPtr checkup, std::string name);
 base::Task<Finding> CheckZone(CheckupPtr checkup, std::string name);
 base::Task<Finding> CheckOsLogin(CheckupPtr checkup, std::string name);
 base::Task<Finding> CheckAddresses(CheckupPtr checkup, std::string name);
+base::Task<Finding> CheckDisks(CheckupPtr checkup, std::string name);
 base::Task<Finding> CheckQuota(CheckupPtr checkup, std::string name);
 base::Task<Finding> CheckKey(CheckupPtr checkup, std::string name);
 base::Task<Finding> CheckAgent(CheckupPtr checkup, std::string name);

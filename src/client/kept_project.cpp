@@ -78,10 +78,13 @@ base::Task<base::Result<ProjectView>> FetchView(std::shared_ptr<ports::ProjectAp
 
 }  // namespace
 
-int AddressesFor(const core::TpuSpec& tpu) {
+int HostsFor(const core::TpuSpec& tpu) {
   const auto type = core::FindAccelerator(tpu.accelerator);
-  if (!tpu.external_ips || !type.ok()) return 0;
-  return type->hosts * std::max(tpu.num_slices, 1);
+  return type.ok() ? type->hosts * std::max(tpu.num_slices, 1) : 0;
+}
+
+int AddressesFor(const core::TpuSpec& tpu) {
+  return tpu.external_ips ? HostsFor(tpu) : 0;
 }
 
 base::Task<std::optional<ProjectView>> KeptView(Context context, core::JobSpec spec) {

@@ -67,6 +67,7 @@ TEST_F(Doctor, ACloudThatAnswersIsFine) {
   EXPECT_THAT(Look(place_.SimEndpoint()).out,
               HasSubstr("ok       credentials    GOOGLE_OAUTH_ACCESS_TOKEN, as sim@example.com\n"));
   EXPECT_THAT(ran.out, HasSubstr("ok       addresses      us-central2: 0 of 4096 external"));
+  EXPECT_THAT(ran.out, HasSubstr("ok       boot disks     us-central2: 0 of 409600 GB are used"));
 }
 
 TEST_F(Doctor, ARefusedTokenIsAFailureOfTheApi) {

@@ -162,6 +162,7 @@ Fields FieldsOf(Settings& s) {
           {"reservations", Of(s.reservations)},
           {"types", Of(s.types)},
           {"addresses", Of(s.addresses)},
+          {"disk_gb", Of(s.disk_gb)},
           {"denied_zones", Of(s.denied_zones)},
           {"page_size", Of(s.pages.usual)},
           {"max_page_size", Of(s.pages.most)},

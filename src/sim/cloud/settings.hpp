@@ -68,6 +68,8 @@ struct Settings {
   /// External addresses that a project may use in a region, as the Compute API says; nothing is
   /// refused for them.
   std::int64_t addresses = 4096;
+  /// GB of disks that a project may use in a region, of each kind, likewise.
+  std::int64_t disk_gb = 409600;
   std::set<std::string> denied_zones = {};  ///< 403 LOCATION_POLICY_VIOLATED
   PageSizes pages = {};
   bool loose = false;  ///< what the schema refuses in requests is ignored instead

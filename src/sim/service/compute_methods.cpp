@@ -15,6 +15,8 @@ namespace jobman::sim {
 namespace {
 
 constexpr std::size_t kOperationsKept = 1000;
+/// Of each host; that the project's quota counts it is a guess.
+constexpr std::int64_t kBootDiskGb = 100;
 constexpr std::string_view kProjects = "/compute/v1/projects/";
 
 /// An error in the form of the Compute API.
@@ -23,6 +25,12 @@ Reply ComputeError(int status, const std::string& reason, const std::string& mes
   return {.status = status,
           .body = {{"error",
                     {{"code", status}, {"message", message}, {"errors", Json::array({entry})}}}}};
+}
+
+Json Quota(const char* metric, std::int64_t limit, std::int64_t usage) {
+  return {{"metric", metric},
+          {"limit", static_cast<double>(limit)},
+          {"usage", static_cast<double>(usage)}};
 }
 
 Json Operation(const std::string& project, const std::string& name) {
@@ -138,19 +146,19 @@ std::optional<Json> TpuService::RegionBody(const std::string& project,
   const std::string prefix = region + "-";
   const auto is_in = [&prefix](const std::string& zone) { return zone.starts_with(prefix); };
   if (std::none_of(Zones().begin(), Zones().end(), is_in)) return std::nullopt;
-  std::int64_t used = 0;
+  std::int64_t addresses = 0, ssd_hosts = 0, hyperdisk_hosts = 0;
   for (const auto& [key, node] : nodes_.all()) {
     if (key.project != project || !is_in(key.zone)) continue;
-    used += std::count_if(node.hosts.begin(), node.hosts.end(),
-                          [](const auto& host) { return !host.plan.external_ip.empty(); });
+    addresses += std::count_if(node.hosts.begin(), node.hosts.end(),
+                               [](const auto& host) { return !host.plan.external_ip.empty(); });
+    auto& hosts = node.shape.generation == "v6e" ? hyperdisk_hosts : ssd_hosts;
+    hosts += static_cast<std::int64_t>(node.hosts.size());
   }
-  const Json addresses = {{"metric", "IN_USE_ADDRESSES"},
-                          {"limit", static_cast<double>(settings_.addresses)},
-                          {"usage", static_cast<double>(used)}};
-  return Json{{"kind", "compute#region"},
-              {"name", region},
-              {"status", "UP"},
-              {"quotas", Json::array({addresses})}};
+  const Json quotas =
+      Json::array({Quota("IN_USE_ADDRESSES", settings_.addresses, addresses),
+                   Quota("SSD_TOTAL_GB", settings_.disk_gb, kBootDiskGb * ssd_hosts),
+                   Quota("HDB_TOTAL_GB", settings_.disk_gb, kBootDiskGb * hyperdisk_hosts)});
+  return Json{{"kind", "compute#region"}, {"name", region}, {"status", "UP"}, {"quotas", quotas}};
 }
 
 Reply TpuService::SetProjectMetadata(const std::string& project, const std::string& text) {

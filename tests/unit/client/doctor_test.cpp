@@ -127,9 +127,10 @@ class DoctorTest : public test::ClientWorld {
 
 TEST_F(DoctorTest, TellsEachFindingOnceAndInOrder) {
   const auto findings = Look();
-  EXPECT_THAT(told_, ElementsAre("credentials", "project", "clock", "Cloud TPU API", "zone",
-                                 "OS Login", "addresses", "quota", "SSH key", "SSH agent", "host",
-                                 "state folder", "store", "controller", "versions"));
+  EXPECT_THAT(told_,
+              ElementsAre("credentials", "project", "clock", "Cloud TPU API", "zone", "OS Login",
+                          "addresses", "boot disks", "quota", "SSH key", "SSH agent", "host",
+                          "state folder", "store", "controller", "versions"));
   ASSERT_EQ(findings.size(), told_.size());
   for (const Finding& finding : findings) {
     EXPECT_NE(finding.result, Verdict::kFailed) << finding.check << ": " << finding.found;
@@ -368,10 +369,31 @@ TEST_F(DoctorTest, AddressesMustSufficeForTheHosts) {
   EXPECT_EQ(ResultOf("addresses"), "ok");
 }
 
+TEST_F(DoctorTest, BootDisksThatDoNotFitAreAWarning) {
+  about_.has_job = true;  // a v4-32: four hosts
+  const auto quotas = [this](double ssd, double hyperdisk) {
+    projects_->quotas = std::vector<ports::RegionQuota>{
+        {.metric = "SSD_TOTAL_GB", .limit = 1000, .usage = ssd},
+        {.metric = "HDB_TOTAL_GB", .limit = 1000, .usage = hyperdisk}};
+  };
+  quotas(600, 1000);
+  EXPECT_EQ(Find("boot disks").found, "us-central2: 600 of 1000 GB are used (SSD_TOTAL_GB)");
+  EXPECT_EQ(ResultOf("boot disks"), "ok");
+  quotas(601, 0);
+  EXPECT_EQ(ResultOf("boot disks"), "warning") << "whether they count is not known";
+  EXPECT_THAT(Find("boot disks").found, EndsWith("the hosts' boot disks have 400 GB in all"));
+  EXPECT_THAT(Find("boot disks").cure, HasSubstr("ask for more (SSD_TOTAL_GB)"));
+  about_.spec.tpu.accelerator = "v6e-8";
+  EXPECT_THAT(Find("boot disks").found, HasSubstr("HDB_TOTAL_GB"));
+  projects_->quotas = std::vector<ports::RegionQuota>{};
+  EXPECT_EQ(ResultOf("boot disks"), "skipped");
+}
+
 TEST_F(DoctorTest, ACloudWithoutComputeEngineIsSkipped) {
   projects_ = nullptr;
   EXPECT_EQ(ResultOf("OS Login"), "skipped");
   EXPECT_EQ(ResultOf("addresses"), "skipped");
+  EXPECT_EQ(ResultOf("boot disks"), "skipped");
 }
 
 TEST_F(DoctorTest, OfTheSimulatorTheCloudIsSkipped) {

@@ -338,6 +338,15 @@ TEST_F(MethodsTest, ARegionSaysHowManyAddressesAreUsed) {
   EXPECT_EQ(Call("GET", "/compute/v1/projects/p/regions/mars-north1").status, 404);
 }
 
+TEST_F(MethodsTest, ARegionSaysHowMuchDiskIsUsed) {
+  Set("disk_gb=1000");
+  CreateNode("t1", Spec("v4-16"));
+  Pass(1000);
+  const Json quotas = Get("/compute/v1/projects/p/regions/us-central2")["quotas"];
+  EXPECT_EQ(quotas[1], (Json{{"metric", "SSD_TOTAL_GB"}, {"limit", 1000}, {"usage", 200}}));
+  EXPECT_EQ(quotas[2], (Json{{"metric", "HDB_TOTAL_GB"}, {"limit", 1000}, {"usage", 0}}));
+}
+
 TEST_F(MethodsTest, ServiceUsageHasTheQuotasThatAreSet) {
   const std::string path = "/v1beta1/projects/p/services/tpu.googleapis.com/consumerQuotaMetrics";
   Set("quota.us-central2-b/v4-spot=32");
