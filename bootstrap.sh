@@ -159,7 +159,7 @@ demo() {
   cat <<EOF
 
 Still running, for you to look at: the simulator with this slice, and the
-controller, which ends by itself a minute after nothing is left to do.
+controller, which ends by itself five minutes after nothing is left to do.
 To use them:
 
   export JOBMAN_HOME='$JOBMAN_HOME'
