@@ -34,10 +34,10 @@ libraries() {
     sed -n -e 's/^.* => \(\/[^ ]*\) (0x.*$/\1/p' -e 's/^[[:space:]]*\(\/[^ ]*\) (0x.*$/\1/p' | sort -u
 }
 
-# What jobman opens only when it is needed (src/http/curl_library.cpp), as a program that loads it.
+# What jobman opens only when it is needed (docs/adr/0033-curl-when-needed.md), as a program that loads it.
 opener="$work/opener"
 echo 'int main(void) { return 0; }' |
-  ${CC:-gcc} -x c - -o "$opener" -Wl,--no-as-needed -l:libcurl.so.4
+  ${CC:-gcc} -x c - -o "$opener" -Wl,--no-as-needed -l:libcurl.so.4 -l:libssh.so.4 -l:libcrypto.so.3
 
 # owner FILE: the package that it is from; on a merged /usr dpkg may know it by either path.
 owner() {

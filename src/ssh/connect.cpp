@@ -18,6 +18,7 @@
 #include "ssh/agent_forwarding.hpp"
 #include "ssh/host_keys.hpp"
 #include "ssh/proxy.hpp"
+#include "ssh/ssh_library.hpp"
 #include "ssh/way.hpp"
 
 namespace jobman::ssh {
@@ -225,6 +226,7 @@ Task<Status> CheckAndPin(SessionPtr session, ports::HostTarget target,
 Task<Result<SessionPtr>> Connect(ports::HostTarget target, std::shared_ptr<Connector> connector) {
   ports::HostKeyStore* const host_keys = connector->host_keys;
   const std::string endpoint = EndpointOf(target);
+  JM_CO_TRY(OpenSshLibrary());
   Counted counted(connector->connections);
   JM_CO_ASSIGN_OR_RETURN(Line line, co_await OpenLine(target, connector->options));
   const auto executor = co_await asio::this_coro::executor;

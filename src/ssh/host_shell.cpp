@@ -3,6 +3,7 @@
 #include <libssh/libssh.h>
 
 #include "ssh/session_pool.hpp"
+#include "ssh/ssh_library.hpp"
 
 namespace jobman::ssh {
 namespace {
@@ -50,7 +51,7 @@ int SshHostShell::sessions() const {
 }
 
 std::string LibsshVersion() {
-  return ssh_version(0);
+  return OpenSshLibrary().ok() ? ssh_version(0) : "not installed";
 }
 
 }  // namespace jobman::ssh

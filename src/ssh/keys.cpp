@@ -11,6 +11,7 @@
 #include "jobman/base/strings.hpp"
 #include "ssh/error_map.hpp"
 #include "ssh/private_keys.hpp"
+#include "ssh/ssh_library.hpp"
 
 namespace jobman::ssh {
 namespace {
@@ -46,6 +47,7 @@ base::Status WriteNew(const Path& path, const std::string& text) {
 }
 
 base::Status MakeKey(const Path& path) {
+  JM_TRY(OpenSshLibrary());
   JM_TRY(base::EnsureDir(path.parent_path(), 0700));
   ssh_key raw = nullptr;
   if (ssh_pki_generate(SSH_KEYTYPE_ED25519, 0, &raw) != SSH_OK)

@@ -11,6 +11,7 @@
 #include "jobman/base/env.hpp"
 #include "jobman/base/trusted.hpp"
 #include "ssh/error_map.hpp"
+#include "ssh/ssh_library.hpp"
 
 namespace jobman::ssh {
 namespace {
@@ -64,6 +65,7 @@ PassphraseSource EnvironmentPassphrase() {
 }
 
 Result<PrivateKeys::Key> ReadPrivateKey(const Path& path, const PassphraseSource& passphrase) {
+  JM_TRY(OpenSshLibrary());
   JM_TRY(CheckMode(path));
   auto text = base::ReadFile(path);
   // Too many open files or no memory: a later try may succeed.
