@@ -1,51 +1,39 @@
 #include "client/copy_look.hpp"
 
 #include <memory>
-#include <optional>
+#include <utility>
 
 #include "client/copy_parts.hpp"
 #include "jobman/base/strings.hpp"
-#include "jobman/client/input_feed.hpp"
 
 namespace jobman::client {
 namespace {
 
-/// What a host answers to `look`, line by line: "at 4096", "is SHA256"; dots, and what its login
-/// shell may print, are left aside.
-class LookAnswer {
- public:
-  explicit LookAnswer(std::shared_ptr<ResumingInput> input) : input_(std::move(input)) {}
-  base::Status Hear(std::string_view bytes) {
-    for (const char c : bytes) {
-      if (c == '\n') {
-        Line(std::exchange(line_, {}));
-      } else if (line_.size() < kLongest) {
-        line_ += c;
-      }
-    }
-    return base::Ok();
-  }
-  bool complete() const { return at_ && (*at_ == 0 || hashed_); }
-
- private:
-  static constexpr std::size_t kLongest = 200;
-  void Line(const std::string& line) {
-    if (!at_ && line.starts_with("at ")) {
-      at_ = base::ParseNumber(std::string_view(line).substr(3));
-      // At once: whoever waits for this host may go on to there.
-      if (at_) input_->SkipTo(*at_);
-    } else if (at_ && !hashed_ && line.starts_with("is ")) {
-      hashed_ = true;
-      input_->Verify(line.substr(3));
-    }
-  }
-  std::shared_ptr<ResumingInput> input_;
-  std::string line_ = {};
-  std::optional<std::int64_t> at_ = {};
-  bool hashed_ = false;
-};
+constexpr std::size_t kLongestAnswer = 200;
 
 }  // namespace
+
+base::Status LookAnswer::Hear(std::string_view bytes) {
+  for (const char c : bytes) {
+    if (c == '\n') {
+      Read(std::exchange(line_, {}));
+    } else if (line_.size() < kLongestAnswer) {
+      line_ += c;
+    }
+  }
+  return base::Ok();
+}
+
+void LookAnswer::Read(const std::string& line) {
+  if (!at_ && line.starts_with("at ")) {
+    at_ = base::ParseNumber(std::string_view(line).substr(3));
+    // At once: whoever waits for this host may go on to there.
+    if (at_) input_->SkipTo(*at_);
+  } else if (at_ && !hashed_ && line.starts_with("is ")) {
+    hashed_ = true;
+    input_->Verify(line.substr(3));
+  }
+}
 
 base::Task<base::Result<int>> LookFirst::Run(ports::HostTarget target, ports::RemoteCommand command,
                                              ports::ByteSink out, ports::ByteSink err) {

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <filesystem>
+#include <utility>
 
 #include "jobman/base/clean.hpp"
 #include "jobman/base/hash.hpp"
@@ -174,26 +175,37 @@ base::Error PartlyCopied(base::Error error) {
 }
 
 base::Status PackNews::Hear(std::string_view bytes) {
-  constexpr std::string_view kOurs = "jobman-cp ";
-  constexpr std::string_view kSize = "jobman-cp size ";
-  constexpr std::int64_t kMost = std::int64_t{1} << 50;  // a host says it: sums stay numbers
-  line_.append(bytes);
-  while (!line_.empty()) {
-    const std::size_t end = line_.find('\n');
-    const bool may_be_ours =
-        line_.size() < kOurs.size() ? kOurs.starts_with(line_) : line_.starts_with(kOurs);
-    // A line for people need not be whole; one of ours is short.
-    if (may_be_ours && end == std::string::npos && line_.size() < kKeptEnd) return base::Ok();
-    const std::string line = line_.substr(0, end == std::string::npos ? end : end + 1);
-    line_.erase(0, line.size());
-    if (!may_be_ours) {
-      JM_TRY(people_(line));
-    } else if (line.starts_with(kSize)) {
-      const auto told = base::ParseNumber(base::Trim(std::string_view(line).substr(kSize.size())));
-      size_ = std::min(told.value_or(0), kMost);
-    }
+  while (!bytes.empty()) {
+    const std::size_t end = std::min(bytes.find('\n'), bytes.size() - 1) + 1;
+    JM_TRY(HearPart(bytes.substr(0, end)));
+    bytes.remove_prefix(end);
   }
   return base::Ok();
+}
+
+/// `part` reaches to the end of a line at most. A line for people is passed on before it is whole.
+base::Status PackNews::HearPart(std::string_view part) {
+  constexpr std::string_view kOurs = "jobman-cp ";
+  const bool ends = part.back() == '\n';
+  const std::size_t held = line_.size();
+  if (!theirs_) line_.append(part.substr(0, kKeptEnd - held));  // one of ours is short
+  const bool ours = !theirs_ && line_.substr(0, kOurs.size()) == kOurs.substr(0, line_.size());
+  if (ours && !ends) return base::Ok();
+  const std::string line = std::exchange(line_, {});
+  theirs_ = !ours && !ends;
+  if (ours) {
+    Read(line);
+    return base::Ok();
+  }
+  if (held > 0) JM_TRY(people_(std::string_view(line).substr(0, held)));
+  return people_(part);
+}
+
+void PackNews::Read(std::string_view line) {
+  constexpr std::string_view kSize = "jobman-cp size ";
+  constexpr std::int64_t kMost = std::int64_t{1} << 50;  // a host says it: sums stay numbers
+  if (!line.starts_with(kSize)) return;
+  size_ = std::min(base::ParseNumber(base::Trim(line.substr(kSize.size()))).value_or(0), kMost);
 }
 
 base::Error KeptCopy(base::Error error, const std::string& folder) {

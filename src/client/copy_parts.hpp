@@ -38,8 +38,12 @@ class PackNews {
   std::int64_t size() const { return size_; }
 
  private:
+  base::Status HearPart(std::string_view part);
+  void Read(std::string_view line);
+
   ports::ByteSink people_;
-  std::string line_ = {};
+  std::string line_ = {};  ///< begins as one of ours does
+  bool theirs_ = false;    ///< the line that goes on is for people
   std::int64_t size_ = 0;
 };
 

@@ -157,7 +157,7 @@ base::Task<bool> Stop(StoppingPtr stopping, std::string signal) {
   bool again = co_await InterruptedWithin(stopping, kStopWait);
   if (again) co_return true;
   stopping->control->GiveUp();
-  again = co_await InterruptedWithin(stopping, kEndWait);
+  again = co_await InterruptedWithin(stopping, kLastWordsWait);
   co_return again;
 }
 

@@ -387,7 +387,7 @@ Error ErrorFromResponse(const http::Response& response, const ErrorContext& cont
 Error ErrorFromExchange(Error error) {
   if (error.code != Code::kOutOfRange) return error;
   error.code = Code::kUnavailable;
-  error.hint = "check the endpoint; a proxy or a login page may have answered instead";
+  error.hint = kAskElsewhere;
   return error;
 }
 

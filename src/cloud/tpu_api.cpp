@@ -52,9 +52,6 @@ Error TooLong(const std::string& path, const std::string& bound) {
   return error;
 }
 
-constexpr const char* kAskElsewhere =
-    "check the endpoint; a proxy or a login page may have answered instead";
-
 /// Whether the page has its part of the listing.
 base::Status CheckPage(const Json& page, const std::string& path, const std::string& key) {
   const Json& unreachable = GetMember(page, "unreachable");

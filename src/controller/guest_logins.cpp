@@ -31,6 +31,10 @@ base::Error ChangesTooOften() {
 base::Task<core::SliceRequest> GuestLogins::WithGuests(core::SliceRequest request, core::JobId job,
                                                        std::string name) {
   const auto guests = co_await ports_.stores.guests->Guests();
+  const auto unread = co_await ports_.stores.guests->UnreadGuests();
+  if (unread.ok()) {
+    for (const ports::UnreadGuest& one : *unread) Warn(job, one.error);
+  }
   if (!guests.ok()) {
     Warn(job, guests.error());
     co_return request;

@@ -116,7 +116,8 @@ jc_look() {
   jc_dots . 9>&- &
   jc_dotting=$!
   # shellcheck disable=SC2016 # the inner shell expands them
-  jc_sum=$(sh -c 'echo $$ "$1" >"$0/lock" && exec sha256sum <"$0/archive"' "$jc_scratch" "$jc_boot") || jc_sum=
+  jc_sum=$(sh -c 'echo $$ "$1" >"$0/lock" && exec sha256sum <"$0/archive"' \
+    "$jc_scratch" "$jc_boot") || jc_sum=
   kill $jc_dotting && wait $jc_dotting 2>/dev/null
   [ -n "$jc_sum" ] || jc_fail "$jc_scratch: another copy of the same took over"
   echo "is ${jc_sum%% *}"
@@ -128,7 +129,8 @@ jc_receive() {
   fi
   jc_hold
   # shellcheck disable=SC2016 # the inner shell expands them
-  jc_said=$(sh -c 'echo $$ "$1" >"$0/lock" && exec cat >>"$0/archive"' "$jc_scratch" "$jc_boot" 2>&1) && return
+  jc_said=$(sh -c 'echo $$ "$1" >"$0/lock" && exec cat >>"$0/archive"' \
+    "$jc_scratch" "$jc_boot" 2>&1) && return
   # What does not fit is not kept: the disk may be that of a running job.
   case $jc_said in *'No space left'* | *'uota exceeded'*) jc_drop "$jc_scratch" ;; esac
   jc_said=${jc_said##*: }

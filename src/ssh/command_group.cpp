@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cstdint>
 #include <utility>
 
 #include "jobman/base/check.hpp"
@@ -37,6 +38,15 @@ bool IsNumber(const std::string& word) {
   return !word.empty() && word.find_first_not_of("0123456789") == std::string::npos;
 }
 
+/// A pid of a group that may be signalled. kill takes "-01" and "-4294967297" for -1, everybody,
+/// and
+/// "-0" for its own group; Linux has no pid above 2^22.
+bool IsLeader(const std::string& word) {
+  constexpr std::int64_t kHighestPid = std::int64_t{1} << 22;
+  const auto pid = base::ParseNumber(word);
+  return pid && *pid > 1 && *pid <= kHighestPid && word.front() != '0';
+}
+
 }  // namespace
 
 std::string ReportingLine(const std::string& line) {
@@ -53,7 +63,7 @@ base::Status GroupReport::PassOn(std::string_view bytes) {
 bool GroupReport::TakeLine() {
   const auto words = base::Split(base::Trim(line_), ' ');
   if (words.size() != 4 || !IsNumber(words[2]) || !IsNumber(words[3])) return false;
-  if (words[2].size() > 1 || words[2] > "1") group_ = {.leader = words[2], .born = words[3]};
+  if (IsLeader(words[2])) group_ = {.leader = words[2], .born = words[3]};
   return true;
 }
 
@@ -86,7 +96,7 @@ base::Status GroupReport::Finish() {
 }
 
 std::string EndLine(const CommandGroup& group, const std::string& signal, base::Duration wait) {
-  JM_CHECK(IsNumber(group.leader) && IsNumber(group.born), "a known group");
+  JM_CHECK(IsLeader(group.leader) && IsNumber(group.born), "a known group");
   return fmt::format("exec sh -c '{}' sh {} {} {} {}", kEnd, group.leader, group.born, signal,
                      wait.count() / 100);
 }

@@ -144,12 +144,13 @@ ports::ByteSink WithoutReport(ports::ByteSink err, std::size_t row,
 }
 
 /// How long a command that took too long may take to end after each signal.
-constexpr Duration kEndWait = std::chrono::seconds{10};
+constexpr Duration kSignalWait = std::chrono::seconds{10};
 
 /// Over a call of its own: sshd passes no signal on for root, nor to what the login shell left.
 base::Task<GroupEnd> SignalGroup(ports::HostShell* shell, ports::HostTarget target,
                                  CommandGroup group, std::string signal) {
-  ports::RemoteCommand command{.command = EndLine(group, signal, kEndWait), .limit = 2 * kEndWait};
+  ports::RemoteCommand command{.command = EndLine(group, signal, kSignalWait),
+                               .limit = 2 * kSignalWait};
   const ports::ByteSink nobody;
   const auto ended = co_await shell->Run(std::move(target), std::move(command), nobody, nobody);
   co_return GroupEndOf(ended);

@@ -101,11 +101,12 @@ class Database {
   std::int64_t changes() const { return sqlite3_changes(db_.get()); }
   /// Rows touched by this connection so far.
   std::int64_t total_changes() const { return sqlite3_total_changes(db_.get()); }
-  /// ":memory:", or a copy in memory.
-  bool in_memory() const {
+  /// Of the file; empty: ":memory:", or a copy in memory.
+  std::string path() const {
     const char* const name = sqlite3_db_filename(db_.get(), "main");
-    return name == nullptr || *name == '\0';
+    return name == nullptr ? "" : name;
   }
+  bool in_memory() const { return path().empty(); }
   bool read_only() const { return sqlite3_db_readonly(db_.get(), "main") == 1; }
 
  private:

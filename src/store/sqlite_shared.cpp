@@ -1,3 +1,7 @@
+#include <algorithm>
+#include <utility>
+
+#include "jobman/base/shell.hpp"
 #include "jobman/core/run_id.hpp"
 #include "jobman/store/sqlite_store.hpp"
 #include "store/documents.hpp"
@@ -19,9 +23,56 @@ std::string GuestText(const core::Guest& guest) {
   return core::GuestToJson(guest).dump();
 }
 
-Result<core::Guest> ReadGuest(std::string_view text) {
+constexpr std::string_view kGuestPrefix = "guest:";
+
+/// The user and the key that the record is about, of GuestKey(); as much as there is of them.
+core::Guest LoginIn(std::string_view row) {
+  row.remove_prefix(std::min(row.size(), kGuestPrefix.size()));
+  const std::size_t colon = std::min(row.find(':'), row.size());
+  const std::string_view key = row.substr(std::min(colon + 1, row.size()));
+  const std::size_t space = std::min(key.find(' '), key.size());
+  core::Guest login;
+  login.user = row.substr(0, colon);
+  login.key.type = key.substr(0, space);
+  login.key.data = key.substr(std::min(space + 1, key.size()));
+  return login;
+}
+
+Result<core::Guest> ReadGuest(const std::string& row, std::string_view text) {
   JM_ASSIGN_OR_RETURN(const base::Json json, ParseColumn(text));
-  return core::GuestFromJson(json);
+  JM_ASSIGN_OR_RETURN(core::Guest guest, core::GuestFromJson(json));
+  if (GuestKey(guest) == row) return guest;
+  return base::Error{.code = base::Code::kDataLoss, .message = "it is about somebody else"};
+}
+
+/// Names the record, and how to get rid of it if no jobman can read it.
+base::Error UnreadError(base::Error error, const std::string& row, const std::string& file) {
+  const core::Guest login = LoginIn(row);
+  if (error.reason != base::Reason::kNewerStore) {
+    const std::string drop = "DELETE FROM meta WHERE key = '" + row + "'";
+    error.hint = "drop the record: sqlite3 " + base::ShellQuote(file) + " " +
+                 base::ShellQuote(drop) +
+                 "; nodes may have the key, so add it anew, and remove it to take it away";
+  }
+  return std::move(error).With("the record of " + login.user + " (" +
+                               core::FingerprintOf(login.key) + ") in " + file);
+}
+
+/// Each record of a guest, with the key of its row.
+using GuestRow = std::pair<std::string, Result<core::Guest>>;
+
+Result<std::vector<GuestRow>> SelectGuests(Database& db) {
+  JM_ASSIGN_OR_RETURN(
+      Query query, db.Prepare("SELECT key, value FROM meta WHERE key GLOB 'guest:*' ORDER BY key",
+                              "reading the guests"));
+  std::vector<GuestRow> rows;
+  for (;;) {
+    JM_ASSIGN_OR_RETURN(const bool found, query.Step());
+    if (!found) return rows;
+    std::string row = query.Text();
+    auto guest = ReadGuest(row, query.View());
+    rows.emplace_back(std::move(row), std::move(guest));
+  }
 }
 
 Result<std::optional<std::string>> SelectKey(Database& db, const std::string& identity) {
@@ -61,18 +112,23 @@ Task<Result<std::vector<core::Site>>> SqliteStore::Sites() {
 }
 
 Task<Result<std::vector<core::Guest>>> SqliteStore::Guests() {
-  JM_CO_ASSIGN_OR_RETURN(
-      Query query, db_->Prepare("SELECT key, value FROM meta WHERE key GLOB 'guest:*' ORDER BY key",
-                                "reading the guests"));
+  JM_CO_ASSIGN_OR_RETURN(std::vector<GuestRow> rows, SelectGuests(*db_));
   std::vector<core::Guest> guests;
-  for (;;) {
-    JM_CO_ASSIGN_OR_RETURN(const bool found, query.Step());
-    if (!found) co_return guests;
-    const std::string key = query.Text();
-    auto guest = ReadGuest(query.View());
-    if (!guest.ok()) co_return std::move(guest).error().With("reading " + key);
-    guests.push_back(*std::move(guest));
+  for (auto& [key, guest] : rows) {
+    if (guest.ok()) guests.push_back(*std::move(guest));
   }
+  co_return guests;
+}
+
+Task<Result<std::vector<ports::UnreadGuest>>> SqliteStore::UnreadGuests() {
+  JM_CO_ASSIGN_OR_RETURN(const std::vector<GuestRow> rows, SelectGuests(*db_));
+  std::vector<ports::UnreadGuest> unread;
+  for (const auto& [key, guest] : rows) {
+    if (guest.ok()) continue;
+    unread.push_back(
+        {.login = LoginIn(key), .error = UnreadError(guest.error(), key, db_->path())});
+  }
+  co_return unread;
 }
 
 Task<Status> SqliteStore::SetGuest(std::optional<core::Guest> was, std::optional<core::Guest> now) {

@@ -114,6 +114,9 @@ class DirectStore {
         stores_.sites->BecomeAnother(std::move(store_id), std::move(site), std::move(turns)));
   }
   base::Result<std::vector<core::Guest>> Guests() const { return RunNow(stores_.guests->Guests()); }
+  base::Result<std::vector<ports::UnreadGuest>> UnreadGuests() const {
+    return RunNow(stores_.guests->UnreadGuests());
+  }
   base::Status SetGuest(std::optional<core::Guest> was, std::optional<core::Guest> now) const {
     return RunNow(stores_.guests->SetGuest(std::move(was), std::move(now)));
   }

@@ -553,6 +553,12 @@ Task<Result<std::vector<core::Guest>>> MemoryPorts::Guests() {
   return Ask([](MemoryStore& store) { return store.Guests(); });
 }
 
+Task<Result<std::vector<ports::UnreadGuest>>> MemoryPorts::UnreadGuests() {
+  return Ask([](MemoryStore& store) {
+    return Result<std::vector<ports::UnreadGuest>>(store.unread_guests);
+  });
+}
+
 Task<Status> MemoryPorts::SetGuest(std::optional<core::Guest> was, std::optional<core::Guest> now) {
   return Ask([=](MemoryStore& store) { return store.SetGuest(was, now); });
 }

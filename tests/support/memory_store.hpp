@@ -66,6 +66,8 @@ class MemoryStore {
                        const std::vector<ports::Turn>& turns);
 
   Result<std::vector<core::Guest>> Guests() const { return guests_; }
+  /// Records that cannot be used.
+  std::vector<ports::UnreadGuest> unread_guests = {};
   Status SetGuest(const std::optional<core::Guest>& was, const std::optional<core::Guest>& now);
 
   Result<core::QueueId> OpenQueue(const std::string& file);
@@ -178,6 +180,7 @@ class MemoryPorts : public ports::JobStore,
   Task<Status> BecomeAnother(std::string store_id, core::Site site,
                              std::vector<ports::Turn> turns) override;
   Task<Result<std::vector<core::Guest>>> Guests() override;
+  Task<Result<std::vector<ports::UnreadGuest>>> UnreadGuests() override;
   Task<Status> SetGuest(std::optional<core::Guest> was, std::optional<core::Guest> now) override;
   Task<Result<core::QueueId>> OpenQueue(std::string file) override;
   Task<Result<std::vector<ports::Queue>>> Queues() override;

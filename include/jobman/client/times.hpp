@@ -54,7 +54,7 @@ inline constexpr base::Duration kFarewell = std::chrono::seconds{1};
 /// How long `exec` waits for a command to end after each signal.
 inline constexpr base::Duration kStopWait = std::chrono::seconds{10};
 /// How much longer for what is left of it to be said.
-inline constexpr base::Duration kEndWait = std::chrono::seconds{3};
+inline constexpr base::Duration kLastWordsWait = std::chrono::seconds{3};
 /// Interrupts that follow each other so soon are one: `timeout` signals its child, then the group.
 inline constexpr base::Duration kSameInterrupt = std::chrono::milliseconds{500};
 /// How often it is looked whether a host has said the group that is to be signalled.

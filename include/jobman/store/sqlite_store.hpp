@@ -104,6 +104,7 @@ class SqliteStore final : public ports::JobStore,
                              std::vector<ports::Turn> turns) override;
 
   Task<Result<std::vector<core::Guest>>> Guests() override;
+  Task<Result<std::vector<ports::UnreadGuest>>> UnreadGuests() override;
   Task<Status> SetGuest(std::optional<core::Guest> was, std::optional<core::Guest> now) override;
 
   Task<Result<core::QueueId>> OpenQueue(std::string file) override;

@@ -11,6 +11,7 @@
 #include "cli/views/guests.hpp"
 #include "jobman/base/strings.hpp"
 #include "jobman/client/guests.hpp"
+#include "jobman/ports/guest_store.hpp"
 
 namespace jobman::cli {
 namespace {
@@ -59,9 +60,30 @@ int ShowChanges(App& app, const views::GuestChanges& view, const std::string& ag
   return errors.empty() ? kSuccess : ExitCodeOf(errors.front());
 }
 
+void SayUnread(App& app, const std::vector<ports::UnreadGuest>& unread) {
+  for (const ports::UnreadGuest& one : unread)
+    app.Say(one.error.ToString() + (one.error.hint.empty() ? "" : "; " + one.error.hint));
+}
+
+/// What was asked for is not done where a record cannot be used.
+int UnreadCode(const std::vector<ports::UnreadGuest>& unread) {
+  return unread.empty() ? kSuccess : ExitCodeOf(unread.front().error);
+}
+
+/// The error of a record that cannot be used, if it is of the same user and key.
+base::Status CheckReadable(const std::vector<ports::UnreadGuest>& unread,
+                           const core::Guest& guest) {
+  for (const ports::UnreadGuest& one : unread) {
+    if (core::IsSameLogin(one.login, guest)) return one.error;
+  }
+  return base::Ok();
+}
+
 base::Result<int> RunAdd(App& app, const KeysOptions& options) {
   JM_ASSIGN_OR_RETURN(core::Guest guest, ReadGuest(options.guest, app.Now()));
   JM_ASSIGN_OR_RETURN(const client::Context context, app.OpenForWriting());
+  JM_ASSIGN_OR_RETURN(const auto unread, context.Await(context.stores.guests->UnreadGuests()));
+  JM_TRY(CheckReadable(unread, guest));
   const std::string question =
       fmt::format("let {} in, with sudo, to {}?", Called(guest), views::WhereText(guest));
   if (!IsMeant(app, options, question)) return kJobFailed;
@@ -90,12 +112,39 @@ base::Result<std::vector<core::Guest>> LetInBy(App& app, const std::vector<core:
   return chosen;
 }
 
+/// Whom the user means.
+struct NamedGuests {
+  std::vector<core::Guest> guests = {};
+  std::vector<ports::UnreadGuest> unread = {};  ///< nothing can be done about them
+};
+
+/// An error if nobody is meant, or nobody whose record can be used.
+base::Result<NamedGuests> ChooseNamed(App& app, const client::Context& context,
+                                      const GuestWords& words) {
+  JM_ASSIGN_OR_RETURN(auto all, context.Await(context.stores.guests->Guests()));
+  JM_ASSIGN_OR_RETURN(const auto unread, context.Await(context.stores.guests->UnreadGuests()));
+  for (const ports::UnreadGuest& one : unread) all.push_back(one.login);
+  const auto named = ChooseGuests(all, words);
+  if (!named.ok()) {
+    SayUnread(app, unread);  // the comment of its key is not known: it may be meant
+    return named.error();
+  }
+  NamedGuests chosen;
+  for (const core::Guest& guest : *named) {
+    if (CheckReadable(unread, guest).ok()) chosen.guests.push_back(guest);
+  }
+  for (const ports::UnreadGuest& one : unread) {
+    if (core::FindLogin(*named, one.login)) chosen.unread.push_back(one);
+  }
+  if (chosen.guests.empty()) return chosen.unread.front().error;
+  return chosen;
+}
+
 base::Result<int> RunRemove(App& app, const KeysOptions& options) {
   JM_ASSIGN_OR_RETURN(const auto words, ReadJobWords(options.guest.jobs));
   JM_ASSIGN_OR_RETURN(const client::Context context, app.OpenForWriting());
-  JM_ASSIGN_OR_RETURN(const auto all, context.Await(context.stores.guests->Guests()));
-  JM_ASSIGN_OR_RETURN(const auto named, ChooseGuests(all, options.guest));
-  JM_ASSIGN_OR_RETURN(const auto guests, LetInBy(app, named, words));
+  JM_ASSIGN_OR_RETURN(const NamedGuests chosen, ChooseNamed(app, context, options.guest));
+  JM_ASSIGN_OR_RETURN(const auto guests, LetInBy(app, chosen.guests, words));
   std::vector<std::string> names;
   for (const core::Guest& guest : guests) names.push_back(Called(guest));
   const std::string where = words.empty() ? "" : " to " + base::Join(words, ", ");
@@ -112,22 +161,26 @@ base::Result<int> RunRemove(App& app, const KeysOptions& options) {
     view.rows.push_back(*std::move(change));
   }
   const std::string print = core::FingerprintOf(guests.front().key);
-  return ShowChanges(app, view,
-                     guests.size() == 1 ? "jobman keys remove " + print : "the same command");
+  const int code = ShowChanges(
+      app, view, guests.size() == 1 ? "jobman keys remove " + print : "the same command");
+  SayUnread(app, chosen.unread);
+  return code == kSuccess ? UnreadCode(chosen.unread) : code;
 }
 
 base::Result<int> ListGuests(App& app) {
   JM_ASSIGN_OR_RETURN(const client::Context context, app.OpenForReading());
   views::Guests view;
   JM_ASSIGN_OR_RETURN(view.rows, context.Await(context.stores.guests->Guests()));
+  JM_ASSIGN_OR_RETURN(const auto unread, context.Await(context.stores.guests->UnreadGuests()));
   app.Show(view);
+  SayUnread(app, unread);
   for (const core::Guest& guest : view.rows) {
     if (guest.leaving)
       app.Say("to try to take it away again: jobman keys remove " + core::FingerprintOf(guest.key));
   }
-  if (view.rows.empty())
+  if (view.rows.empty() && unread.empty())
     app.Say("nobody is let in but by the jobs' own keys; jobman keys add FILE.pub --user NAME");
-  return kSuccess;
+  return UnreadCode(unread);
 }
 
 void AddGuestOptions(CLI::App& command, const std::shared_ptr<KeysOptions>& options,

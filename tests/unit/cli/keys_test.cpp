@@ -48,6 +48,45 @@ class KeysCommands : public testing::Test {
   std::vector<core::Guest> guests_ = {};
 };
 
+TEST_F(KeysCommands, ARecordThatCannotBeUsedIsNamedAndKeepsNobodyElse) {
+  guests_ = {Bob()};
+  const core::Guest ann = GuestWith(kEd25519Key, "ann");
+  world_.fill = [fill = world_.fill, ann](MemoryStore& store) {
+    fill(store);
+    const base::Error damaged{.code = base::Code::kDataLoss,
+                              .message = "the record of ann is damaged",
+                              .hint = "drop it"};
+    store.unread_guests = {{.login = {.user = ann.user, .key = ann.key}, .error = damaged}};
+  };
+  const int damaged = world_.Run({"keys", "remove", "ann", "--yes"}).exit_code;
+  EXPECT_NE(damaged, 0);
+  const auto listed = world_.Run({"keys", "list"});
+  EXPECT_EQ(listed.exit_code, damaged);
+  EXPECT_THAT(listed.out, HasSubstr("bob"));
+  EXPECT_THAT(listed.err, HasSubstr("the record of ann is damaged; drop it"));
+  const auto again = world_.Run({"keys", "add", AnnFile(), "--yes"});
+  EXPECT_EQ(again.exit_code, damaged);
+  EXPECT_THAT(again.err, HasSubstr("the record of ann is damaged"));
+  const auto other = world_.Run({"keys", "add", AnnFile(), "--user", "eve", "--yes"});
+  EXPECT_EQ(other.exit_code, 0) << other.err;
+  const auto removed = world_.Run({"keys", "remove", "bob", "--yes"});
+  EXPECT_EQ(removed.exit_code, 0) << removed.err;
+  EXPECT_THAT(removed.out, HasSubstr("is let in no more"));
+}
+
+TEST_F(KeysCommands, RemoveTakesAwayWhatItCanAndTellsTheRest) {
+  guests_ = {Bob()};
+  world_.fill = [fill = world_.fill](MemoryStore& store) {
+    fill(store);
+    const base::Error damaged{.code = base::Code::kDataLoss, .message = "another of bob's"};
+    store.unread_guests = {{.login = GuestWith(kEd25519Key, "bob"), .error = damaged}};
+  };
+  const auto removed = world_.Run({"keys", "remove", "bob", "--yes"});
+  EXPECT_NE(removed.exit_code, 0);
+  EXPECT_THAT(removed.out, HasSubstr("is let in no more"));
+  EXPECT_THAT(removed.err, HasSubstr("another of bob's"));
+}
+
 TEST_F(KeysCommands, AddSaysWhoIsLetInAndWhere) {
   const auto ended = world_.Run({"keys", "add", AnnFile()});
   EXPECT_EQ(ended.exit_code, 0) << ended.err;

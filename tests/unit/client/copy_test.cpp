@@ -157,6 +157,18 @@ TEST_F(CopyTest, WhatTheScriptTellsJobmanIsNoErrorMessage) {
   EXPECT_EQ(people, "tar: a: changed\njobs are many\n");
 }
 
+TEST_F(CopyTest, TheRestOfALineForPeopleTellsJobmanNothing) {
+  std::string people;
+  PackNews news([&](std::string_view bytes) {
+    people.append(bytes);
+    return base::Ok();
+  });
+  for (const char* piece : {"tar: ", "jobman-cp size 7\n", "job", "s: ", "jobman-cp size 8\n"})
+    EXPECT_TRUE(news.Hear(piece).ok());
+  EXPECT_EQ(news.size(), 0);
+  EXPECT_EQ(people, "tar: jobman-cp size 7\njobs: jobman-cp size 8\n");
+}
+
 TEST_F(CopyTest, FoldersAreMergedAndReadOnlyOnesToo) {
   shell_ = &hosts_;
   Write(hosts_.HomeOf("h0") / "out/run/new", "new");

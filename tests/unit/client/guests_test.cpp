@@ -26,6 +26,9 @@ class EventfulGuests final : public ports::GuestStore {
  public:
   explicit EventfulGuests(ports::GuestStore* inner) : inner_(inner) {}
   base::Task<base::Result<std::vector<core::Guest>>> Guests() override { return inner_->Guests(); }
+  base::Task<base::Result<std::vector<ports::UnreadGuest>>> UnreadGuests() override {
+    return inner_->UnreadGuests();
+  }
   base::Task<base::Status> SetGuest(std::optional<core::Guest> was,
                                     std::optional<core::Guest> now) override {
     base::Status set = co_await inner_->SetGuest(std::move(was), std::move(now));

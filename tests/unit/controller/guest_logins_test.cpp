@@ -24,6 +24,9 @@ class EventfulGuests final : public ports::GuestStore {
     if (--readings == 0) before_reading();
     return inner_->Guests();
   }
+  base::Task<base::Result<std::vector<ports::UnreadGuest>>> UnreadGuests() override {
+    return inner_->UnreadGuests();
+  }
   base::Task<base::Status> SetGuest(std::optional<core::Guest> was,
                                     std::optional<core::Guest> now) override {
     return inner_->SetGuest(std::move(was), std::move(now));

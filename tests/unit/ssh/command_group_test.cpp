@@ -48,7 +48,10 @@ TEST(GroupReport, OtherTextStaysAsItIs) {
   for (const std::string& text : texts) {
     EXPECT_EQ(Taken({text}), std::pair(text, CommandGroup{}));
   }
-  EXPECT_FALSE(Taken({"jobman: group 1 2\n"}).second.known()) << "nobody signals the group of init";
+  for (const char* leader : {"0", "1", "00", "01", "4294967297", "4194305"}) {
+    const std::string report = std::string("jobman: group ") + leader + " 2\n";
+    EXPECT_FALSE(Taken({report}).second.known()) << "kill may take it for everybody: " << leader;
+  }
 }
 
 base::ProcessResult Sh(const std::string& line) {

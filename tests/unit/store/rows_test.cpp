@@ -4,6 +4,7 @@
 #include "jobman/store/sqlite_store.hpp"
 #include "store/sqlite.hpp"
 #include "tests/support/direct_store.hpp"
+#include "tests/support/public_keys.hpp"
 #include "tests/support/sample_job.hpp"
 #include "tests/support/temp_dir.hpp"
 
@@ -42,14 +43,22 @@ TEST_F(RowsTest, StateOfANewerJobmanIsNeverAnEmptyState) {
   EXPECT_EQ(store_.List({}).value()[0].state, "DREAMING");
 }
 
-TEST_F(RowsTest, AGuestThatCannotBeReadIsNamed) {
-  for (const char* value : {"{\"until\": \"tomorrow\"}", "{"}) {
+TEST_F(RowsTest, AGuestThatCannotBeReadIsNamedAndTheOthersAreRead) {
+  ASSERT_TRUE(store_.SetGuest({}, test::Ann()).ok());
+  const std::string another = core::GuestToJson(test::Bob()).dump();
+  for (const std::string& value :
+       {std::string("{\"until\": \"tomorrow\"}"), std::string("{"), another}) {
     auto db = Database::Open((dir_ / "jobman.db").string(), SQLITE_OPEN_READWRITE).value();
-    const std::string sql = "INSERT OR REPLACE INTO meta (key, value) VALUES ('guest:ann:k', '";
+    const std::string sql = "INSERT OR REPLACE INTO meta (key, value) VALUES ('guest:eve:t d', '";
     ASSERT_TRUE(db.RunScript(sql + value + "')", "testing").ok());
-    const base::Error error = store_.Guests().error();
-    EXPECT_THAT(error.ToString(), HasSubstr("reading guest:ann:k: "));
-    EXPECT_FALSE(error.hint.empty()) << value;
+    EXPECT_THAT(store_.Guests().value(), testing::ElementsAre(test::Ann()));
+    const auto unread = store_.UnreadGuests().value();
+    ASSERT_EQ(unread.size(), 1U) << value;
+    EXPECT_EQ(unread[0].login, (core::Guest{.user = "eve", .key = {.type = "t", .data = "d"}}));
+    const std::string said = unread[0].error.ToString();
+    EXPECT_THAT(said, HasSubstr("the record of eve ("));
+    EXPECT_THAT(said, HasSubstr((dir_ / "jobman.db").string() + ": "));
+    EXPECT_FALSE(unread[0].error.hint.empty()) << value;
   }
 }
 
