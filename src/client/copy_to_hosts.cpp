@@ -97,7 +97,7 @@ class Sending {
       JM_TRY(Rounds(left));
       if (std::exchange(more_there_, false) || Passing().size() < left.size()) patience.Renew();
     }
-    if (whole_.size() == hosts_.size() && !marked_.empty()) Discard(marked_);
+    if (whole_.size() == hosts_.size() && !marked_.empty()) RemoveMarks();
     for (auto& [host, row] : rows_) copied_.hosts.push_back(std::move(row));
     return std::move(copied_);
   }
@@ -258,8 +258,13 @@ class Sending {
     }
     if (!row.error) whole_.push_back(one.host);
   }
-  /// After what is to be copied could not be read, and would not be whole; or what tells hosts that
-  /// come later that the copy has begun, after the last of them.
+  /// Nobody comes late any more. The copy is there, whatever becomes of this.
+  void RemoveMarks() {
+    state_.busy = marked_;
+    (void)RunOnHosts(context_, &interrupts_, shell_.get(), Chosen(marked_, "discard"), Common(),
+                     Telling());
+  }
+  /// After what is to be copied could not be read: it would not be whole.
   void Discard(const std::vector<int>& numbers) {
     Interrupts again(*context_.loop);
     auto all = ssh::FanOut(shell_.get(), Chosen(numbers, "discard"), Common(), {});
@@ -307,7 +312,7 @@ class Sending {
   std::vector<int> differ_ = {};             ///< hosts that have something else
   std::vector<int> committing_ = {};         ///< when it was interrupted
   std::vector<int> whole_ = {};              ///< hosts that are done
-  std::vector<int> marked_ = {};             ///< those of them that say so to others
+  std::vector<int> marked_ = {};             ///< those that tell others that the copy has begun
   std::map<std::string, int> numbers_ = {};  ///< of hosts, by their identity
   std::map<int, std::int64_t> there_ = {};   ///< of the archive, as hosts have said
   bool more_there_ = false;                  ///< than a host had before
