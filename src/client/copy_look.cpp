@@ -39,7 +39,7 @@ base::Task<base::Result<int>> LookFirst::Run(ports::HostTarget target, ports::Re
                                              ports::ByteSink out, ports::ByteSink err) {
   LookAnswer answer(std::static_pointer_cast<ResumingInput>(command.pace));
   // It prints something all the time; one that does not hangs, and the others wait for it.
-  ports::RemoteCommand look{.command = look_, .silence = kInputPatience};
+  ports::RemoteCommand look{.command = look_(target), .silence = kInputPatience};
   const ports::ByteSink hear = [&answer](std::string_view bytes) { return answer.Hear(bytes); };
   JM_CO_ASSIGN_OR_RETURN(const int code, co_await shell_->Run(target, std::move(look), hear, err));
   if (code != 0) co_return code;

@@ -14,8 +14,9 @@ std::string HostPath(const std::string& path);
 std::string NameOf(const std::string& path);
 /// The error that tar, mv or the host script means by what it wrote to stderr.
 base::Error CopyError(std::string_view said, int exit_code);
-/// The name of the folder where a copy is kept until it is whole: the same for the same sources and
-/// target of this machine's jobman, so that a second call finds it.
+/// What the name of the folder where a copy is kept until it is whole begins with; a hyphen and the
+/// number of the host follow. The same for the same sources and target of this machine's jobman, so
+/// that a second call finds it.
 std::string CopyFolder(const Context& context, const CopyPlan& plan);
 /// About how long the archive of these files and folders of this machine will be; 0 if they are too
 /// many to count.

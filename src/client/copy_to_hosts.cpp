@@ -76,7 +76,10 @@ class Sending {
         progress_(std::move(progress)),
         shell_(context.open_shell(context.loop->get_executor(), *context.stores.host_keys)),
         folder_(CopyFolder(context, plan)) {
-    for (const ssh::FanOutHost& host : hosts_) rows_[host.host] = {.host = host.host};
+    for (const ssh::FanOutHost& host : hosts_) {
+      rows_[host.host] = {.host = host.host};
+      numbers_[host.target.identity] = host.host;
+    }
     if (progress_) state_.total = ArchiveSize(plan_.sources);
     state_.hosts = static_cast<int>(hosts_.size());
   }
@@ -94,6 +97,7 @@ class Sending {
       JM_TRY(Rounds(left));
       if (std::exchange(more_there_, false) || Passing().size() < left.size()) patience.Renew();
     }
+    if (whole_.size() == hosts_.size() && !marked_.empty()) RemoveMarks();
     for (auto& [host, row] : rows_) copied_.hosts.push_back(std::move(row));
     return std::move(copied_);
   }
@@ -101,19 +105,25 @@ class Sending {
  private:
   using Ended = std::optional<ssh::FanOutResult>;
 
-  ports::RemoteCommand Command(const std::string& verb, const std::string& last = {}) const {
+  /// Each host has its own, since hosts may share the target.
+  std::string FolderOn(int host) const { return fmt::format("{}-{}", folder_, host); }
+  std::string Command(int host, const std::string& verb, const Words& more = {}) const {
     const std::string many = plan_.sources.size() > 1 ? "many" : "one";
-    Words words = {verb, folder_, HostPath(plan_.to), many};
-    if (!last.empty()) words.push_back(last);
-    return {.command = remote::CopyCommand(std::move(words)), .silence = kCopySilence};
+    Words words = {verb, FolderOn(host), HostPath(plan_.to), many};
+    words.insert(words.end(), more.begin(), more.end());
+    return remote::CopyCommand(std::move(words));
   }
+  /// What the calls of all hosts have in common.
+  static ports::RemoteCommand Common() { return {.command = "", .silence = kCopySilence}; }
   /// Hosts with what a call needs.
-  std::vector<ssh::FanOutHost> Chosen(const std::vector<int>& numbers) {
+  std::vector<ssh::FanOutHost> Chosen(const std::vector<int>& numbers, const std::string& verb,
+                                      const Words& more = {}) {
     std::vector<ssh::FanOutHost> chosen;
     for (const ssh::FanOutHost& host : hosts_) {
       if (std::find(numbers.begin(), numbers.end(), host.host) == numbers.end()) continue;
       chosen.push_back(host);
       chosen.back().err = talk_.SinkOf(host.host);
+      chosen.back().command = Command(host.host, verb, more);
     }
     return chosen;
   }
@@ -175,7 +185,7 @@ class Sending {
     const InputWords words{.name = "the archive",
                            .hint = "look at its disk, or copy to the other hosts alone: cp -w"};
     InputFeed feed(context_.loop->get_executor(), archive, kInputPatience, words);
-    auto hosts = Chosen(numbers);
+    auto hosts = Chosen(numbers, "receive");
     for (ssh::FanOutHost& host : hosts) {
       facts_[host.host] = std::make_shared<InputResume>();
       host.pace = feed.JoinResuming(facts_[host.host]);
@@ -184,9 +194,12 @@ class Sending {
       state_.bytes = bytes;
       Tell();
     });
-    look_first_ = std::make_unique<LookFirst>(shell_.get(), Command("look", what_is_there).command);
+    const auto look = [this, what_is_there](const ports::HostTarget& target) {
+      return Command(numbers_.at(target.identity), "look", {what_is_there});
+    };
+    look_first_ = std::make_unique<LookFirst>(shell_.get(), look);
     Ended received = RunOnHosts(context_, &interrupts_, look_first_.get(), std::move(hosts),
-                                Command("receive"), Telling());
+                                Common(), Telling());
     copied_.bytes = std::max(copied_.bytes, state_.bytes);
     return received;
   }
@@ -206,7 +219,7 @@ class Sending {
       Copied::Host& row = rows_[one.host];
       row.error = ErrorOf(one);
       if (row.error && facts.offset + facts.given > 0)
-        row.error = KeptCopy(std::move(*row.error), folder_);
+        row.error = KeptCopy(std::move(*row.error), FolderOn(one.host));
       row.bytes = facts.given;
       // What was given to the connection need not have arrived: a host has more when it says so.
       if (!facts.differs && facts.offset > there_[one.host]) {
@@ -219,8 +232,11 @@ class Sending {
       if (facts.differs) differ_.push_back(one.host);
     }
     if (numbers.empty()) return base::Ok();
-    const Ended committed = RunOnHosts(context_, &interrupts_, shell_.get(), Chosen(numbers),
-                                       Command("commit", std::to_string(state_.bytes)), Telling());
+    const bool more = whole_.size() + numbers.size() < hosts_.size();
+    if (more) marked_.insert(marked_.end(), numbers.begin(), numbers.end());
+    const Words words = {std::to_string(state_.bytes), more ? "more" : "last"};
+    const Ended committed = RunOnHosts(context_, &interrupts_, shell_.get(),
+                                       Chosen(numbers, "commit", words), Common(), Telling());
     if (!committed) {
       committing_ = numbers;
       return Interrupted();
@@ -242,10 +258,16 @@ class Sending {
     }
     if (!row.error) whole_.push_back(one.host);
   }
+  /// Nobody comes late any more. The copy is there, whatever becomes of this.
+  void RemoveMarks() {
+    state_.busy = marked_;
+    (void)RunOnHosts(context_, &interrupts_, shell_.get(), Chosen(marked_, "discard"), Common(),
+                     Telling());
+  }
   /// After what is to be copied could not be read: it would not be whole.
   void Discard(const std::vector<int>& numbers) {
     Interrupts again(*context_.loop);
-    auto all = ssh::FanOut(shell_.get(), Chosen(numbers), Command("discard"), {});
+    auto all = ssh::FanOut(shell_.get(), Chosen(numbers, "discard"), Common(), {});
     context_.Await(UnlessInterrupted(&again, WithinDiscardLimit(std::move(all))));
   }
   static base::Task<bool> WithinDiscardLimit(base::Task<ssh::FanOutResult> task) {
@@ -262,7 +284,7 @@ class Sending {
           fmt::format("; {} {} may be giving it its final name",
                       committing_.size() == 1 ? "host" : "hosts", base::FormatRanges(committing_));
     }
-    message += "; what arrived elsewhere is kept in " + folder_ + " beside the target";
+    message += "; what arrived elsewhere is kept in " + folder_ + "-N beside the target";
     return {.code = base::Code::kCancelled,
             .message = std::move(message),
             .hint =
@@ -287,11 +309,13 @@ class Sending {
   HostTalk talk_ = {};
   std::map<int, std::shared_ptr<InputResume>> facts_ = {};  ///< of the last round
   std::map<int, Copied::Host> rows_ = {};
-  std::vector<int> differ_ = {};            ///< hosts that have something else
-  std::vector<int> committing_ = {};        ///< when it was interrupted
-  std::vector<int> whole_ = {};             ///< hosts that are done
-  std::map<int, std::int64_t> there_ = {};  ///< of the archive, as hosts have said
-  bool more_there_ = false;                 ///< than a host had before
+  std::vector<int> differ_ = {};             ///< hosts that have something else
+  std::vector<int> committing_ = {};         ///< when it was interrupted
+  std::vector<int> whole_ = {};              ///< hosts that are done
+  std::vector<int> marked_ = {};             ///< those that tell others that the copy has begun
+  std::map<std::string, int> numbers_ = {};  ///< of hosts, by their identity
+  std::map<int, std::int64_t> there_ = {};   ///< of the archive, as hosts have said
+  bool more_there_ = false;                  ///< than a host had before
   CopyState state_ = {};
   Copied copied_ = {};
 };

@@ -6,8 +6,10 @@
 #   look NAME DST one|many keep|fresh prints "at OFFSET" and "is SHA256": how much of the archive an
 #                                     earlier call left here, and its hash; fresh: removes it first
 #   receive NAME DST one|many         adds stdin to it
-#   commit NAME DST one|many SIZE     unpacks it, once it has SIZE bytes, and moves the content to its
-#                                     place: files replace files, folders are merged
+#   commit NAME DST one|many SIZE last|more
+#                                     unpacks it, once it has SIZE bytes, and moves the content to its
+#                                     place: files replace files, folders are merged; more: other
+#                                     hosts will have the same copy later
 #   discard NAME DST one|many         removes it and prints "gone"
 #
 # DST is a folder that takes the content under its own names or, if there is none, the new name of
@@ -15,6 +17,10 @@
 # content will be, so that the next copy of the same things can go on with it; a copy to the same
 # place removes it a day later. No partial file ever has its final name. A commit that has begun is
 # finished, whatever becomes of the connection, and prints dots while it lasts.
+#
+# NAME is that of the copy, a hyphen, and the number of the host: hosts may share the folder. As long
+# as one of them has something of the copy beside DST, DST is the new name for all: the folder that
+# is there by then is what the first of them made. With "more" an empty NAME stays for this.
 #
 # The exit code of pack is 3 if a PATH does not exist, 10 if one changed while it was read, and 11 if
 # the archive does not begin with those bytes; that of commit is 4 if it may have moved some files,
@@ -29,17 +35,36 @@ jc_fail() {
   exit 2
 }
 
-# jc_place DST one|many: sets jc_into, a folder that exists, and jc_name, empty for their own names.
+# jc_place NAME DST one|many: sets jc_into, a folder that exists, and jc_name, empty for their own
+# names.
 jc_place() {
-  jc_into=$1
+  jc_into=$2
   jc_name=
-  [ ! -d "$1" ] || return 0
-  [ "$2" = one ] || jc_fail "$1: No such directory, which several files or folders need"
-  case $1 in */) jc_fail "$1: No such directory" ;; esac
-  jc_name=${1##*/}
-  jc_into=${1%/*}
+  if [ -d "$2" ]; then
+    jc_begun "$@" || return 0
+  fi
+  [ "$3" = one ] || jc_fail "$2: No such directory, which several files or folders need"
+  case $2 in */) jc_fail "$2: No such directory" ;; esac
+  jc_name=${2##*/}
+  jc_into=${2%/*}
   [ -n "$jc_into" ] || jc_into=/
   [ -d "$jc_into" ] || jc_fail "$jc_into: No such directory"
+}
+
+# jc_begun NAME DST one|many: whether this copy began when there was no DST, here or on a host that
+# shares the folder.
+jc_begun() {
+  [ "$3" = one ] || return
+  case /$2 in */ | */. | */..) return 1 ;; esac
+  for jc_other in "${2%/*}/${1%-*}"-*; do
+    if jc_is_ours "$jc_other" "${2%/*}/" && jc_is_new "$jc_other"; then return 0; fi
+  done
+  return 1
+}
+
+# jc_is_new FOLDER: somebody was at work there within a day.
+jc_is_new() {
+  [ -n "$(find "$1" -maxdepth 1 -mmin -1440 | head -n 1)" ]
 }
 
 # jc_find NAME DST: sets the same for an unpacked copy. What DST was then counts, not what it is now.
@@ -66,17 +91,20 @@ jc_drop() {
 jc_drop_old() {
   for jc_old in "$jc_into"/.jobman-cp-*; do
     if [ ! -d "$jc_old" ] || [ -L "$jc_old" ] || [ ! -O "$jc_old" ]; then continue; fi
-    [ -n "$(find "$jc_old" -maxdepth 1 -mmin -1440 | head -n 1)" ] || jc_drop "$jc_old"
+    jc_is_new "$jc_old" || jc_drop "$jc_old"
   done 2>/dev/null
 }
 
-# Its name can be guessed, so another user may have made it where all may write, as in /tmp. On
-# mounted buckets the owner of everything may be somebody else.
+# jc_is_ours FOLDER PARENT: its name can be guessed, so another user may have made it where all may
+# write, as in /tmp. On mounted buckets the owner of everything may be somebody else.
+jc_is_ours() {
+  if [ ! -d "$1" ] || [ -L "$1" ]; then return 1; fi
+  [ -O "$1" ] || [ ! -k "$2" ]
+}
+
 jc_own() {
-  if [ -d "$jc_scratch" ] && [ ! -L "$jc_scratch" ]; then
-    if [ -O "$jc_scratch" ] || [ ! -k "$jc_into" ]; then return; fi
-  fi
-  jc_fail "$jc_scratch: it is not a folder of this user; remove it"
+  jc_is_ours "$jc_scratch" "$jc_into" ||
+    jc_fail "$jc_scratch: it is not a folder of this user; remove it"
 }
 
 # Takes the archive over from an earlier call, whose connection may be gone without its sshd knowing.
@@ -200,7 +228,8 @@ jc_move() {
     { chmod "${jc_facts% *}" "$2" && touch -d "${jc_facts#* }" "$2"; } 2>/dev/null
     return 0
   else
-    mv -f -T -- "$1" "$2" || return 4
+    # Another host may just have given a folder that name.
+    mv -f -T -- "$1" "$2" || { [ -d "$1" ] && [ -d "$2" ] && jc_merge "$1" "$2"; } || return 4
   fi
 }
 
@@ -226,6 +255,7 @@ jc_commit() {
     jc_check "$jc_only" "$jc_into/$jc_name" 0
     jc_move "$jc_only" "$jc_into/$jc_name" || return
   done
+  [ "$2" != more ] || trap 'jc_drop "$jc_all"' EXIT
 }
 
 jc_discard() {
@@ -293,7 +323,7 @@ case $jc_verb in
   pack) jc_pack "$@" ;;
   *)
     case $jc_verb in
-      look | receive) jc_place "$2" "$3" ;;
+      look | receive) jc_place "$@" ;;
       *) jc_find "$1" "$2" ;;
     esac
     jc_scratch=$jc_into/$1

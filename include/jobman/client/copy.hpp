@@ -73,7 +73,9 @@ using CopyProgress = std::function<void(const CopyState& state)>;
 /// What arrived before a connection broke, or an interrupt came, stays in a hidden folder beside
 /// the target. A second call for the same sources and target goes on from there if its hash is that
 /// of the same part of the archive, which has names, modes, sizes and times too; otherwise it
-/// begins anew. One such folder a copy; the next copy to the same place removes it a day later.
+/// begins anew. One such folder a copy and host; the next copy to the same place removes it a day
+/// later. Hosts may share the target: as long as one of them lacks the copy, a folder that the copy
+/// made is its new name for all, and not one to put it into.
 ///
 /// Errors: kNotFound for a source; what keeps tar from reading one, after which no host has
 /// anything new; kCancelled when interrupted. What a host refuses is in its row. Not from a

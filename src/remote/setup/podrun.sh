@@ -3,11 +3,16 @@
 # line. What precedes this sets jp_hosts, the addresses of all hosts, with commas. The command's
 # processes have JOBMAN_PODRUN in their environment, by which an interrupt finds them.
 
-jp_usage='usage: podrun [-icw] [--] COMMAND [WORD...]
-  on all hosts of the job but this one; one word is a shell line, of several each is quoted
+jp_window=64   # connections that are being opened at once
+jp_patience=30 # seconds in which one of them should be, or the next ones are opened all the same
+jp_usage='usage: podrun [-icw] [--hosts LIST] [--exclude LIST] [--] COMMAND [WORD...]
+  on all hosts of the job but this one; one word is a shell line, of several each is quoted;
+  standard input, unless it is a terminal, is read to its end and goes to each host
   -i, --include-local  on this one, too
   -w, --cwd            in the present folder
-  -c, --clean-up       first remove /tmp/libtpu_lockfile and /tmp/tpu_logs'
+  -c, --clean-up       first remove /tmp/libtpu_lockfile and /tmp/tpu_logs
+  --hosts LIST         on these, this one included: all, or numbers and ranges such as 0,3-7
+  --exclude LIST       not on these'
 
 jp_refuse() {
   printf 'podrun: %s\n%s\n' "$1" "$jp_usage" >&2
@@ -17,7 +22,7 @@ jp_refuse() {
 # jp_quote WORD: as one word of a shell.
 jp_quote() { printf "'%s'" "$(printf '%s\n' "$1" | sed "s/'/'\\\\''/g")"; }
 
-jp_local='' jp_cwd='' jp_clean=''
+jp_local='' jp_cwd='' jp_clean='' jp_wanted='' jp_unwanted=''
 jp_option() {
   case $1 in
     i) jp_local=yes ;;
@@ -27,12 +32,26 @@ jp_option() {
   esac
 }
 
+# jp_list OPTION LIST
+jp_list() {
+  [ -n "${2:-}" ] || jp_refuse "$1 needs numbers of hosts, such as $1 0,3-7"
+  case $1 in
+    --hosts) jp_wanted=$2 ;;
+    *) jp_unwanted=$2 ;;
+  esac
+}
+
 while [ $# -gt 0 ]; do
   case $1 in
     --) shift && break ;;
     --include-local) jp_option i ;;
     --cwd) jp_option w ;;
     --clean-up) jp_option c ;;
+    --hosts | --exclude)
+      jp_list "$@"
+      shift
+      ;;
+    --hosts=* | --exclude=*) jp_list "${1%%=*}" "${1#*=}" ;;
     -h | --help) printf '%s\n' "$jp_usage" && exit 0 ;;
     --*) jp_refuse "unknown option $1" ;;
     -?*)
@@ -48,7 +67,69 @@ while [ $# -gt 0 ]; do
   shift
 done
 [ $# -gt 0 ] || jp_refuse 'which command?'
+
 [ -n "$jp_hosts" ] || jp_refuse 'the hosts of the job are not known: JOBMAN_HOSTS is empty'
+
+# jp_check OPTION LIST: sets jp_ranges, its parts; "all" is one of them.
+jp_check() {
+  case ,$2, in
+    ,all, | ,,) ;;
+    *,,* | *[!0-9,-]*) jp_refuse "$1 '$2': numbers of hosts and ranges are meant, such as 0,3-7" ;;
+  esac
+  jp_ranges=$(printf '%s' "$2" | tr ',' ' ')
+  for jp_part in $jp_ranges; do
+    case $jp_part in
+      all) continue ;;
+      -* | *- | *-*-* | *???????????*)
+        jp_refuse "$1 '$2': $jp_part is neither a number nor a range such as 3-7"
+        ;;
+    esac
+    [ "${jp_part%-*}" -le "${jp_part#*-}" ] ||
+      jp_refuse "$1 '$2': the range $jp_part ends before it begins"
+    [ "${jp_part#*-}" -lt "$jp_count" ] ||
+      jp_refuse "$1 '$2': there is no host ${jp_part#*-}; this job has the hosts 0-$((jp_count - 1))"
+  done
+}
+
+# jp_in NUMBER RANGES
+jp_in() {
+  for jp_part in $2; do
+    [ "$jp_part" != all ] || return 0
+    if [ "$1" -ge "${jp_part%-*}" ] && [ "$1" -le "${jp_part#*-}" ]; then return 0; fi
+  done
+  return 1
+}
+
+jp_all=$(printf '%s' "$jp_hosts" | tr ',' ' ')
+jp_count=0
+for jp_host in $jp_all; do jp_count=$((jp_count + 1)); done
+jp_check --hosts "$jp_wanted"
+jp_wanted=$jp_ranges
+jp_check --exclude "$jp_unwanted"
+jp_unwanted=$jp_ranges
+
+# The chosen hosts, as NUMBER=ADDRESS.
+jp_self=${jp_all%% *}
+jp_own=" $(hostname -I 2>/dev/null) "
+for jp_host in $jp_all; do
+  case $jp_own in *" $jp_host "*) jp_self=$jp_host ;; esac
+done
+jp_number=0 jp_targets=''
+for jp_host in $jp_all; do
+  jp_take=
+  if [ -n "$jp_wanted" ]; then
+    ! jp_in "$jp_number" "$jp_wanted" || jp_take=yes
+  else
+    [ "$jp_host" = "$jp_self" ] || jp_take=yes
+  fi
+  [ "$jp_host" != "$jp_self" ] || [ -z "$jp_local" ] || jp_take=yes
+  if [ -n "$jp_take" ] && ! jp_in "$jp_number" "$jp_unwanted"; then
+    jp_targets="$jp_targets $jp_number=$jp_host"
+  fi
+  jp_number=$((jp_number + 1))
+done
+[ -n "$jp_targets" ] || [ -z "$jp_wanted$jp_unwanted" ] ||
+  jp_refuse 'no host is left by --hosts and --exclude; -i adds this one'
 
 if [ $# -eq 1 ]; then
   jp_line=$1
@@ -66,34 +147,136 @@ $jp_line"
 jp_dir=$(mktemp -d) || exit 75
 trap 'rm -rf "$jp_dir"' EXIT
 jp_tag=JOBMAN_PODRUN=$$.$(date +%s)
-# The login shell on the other side may be another one.
-jp_call="exec env $jp_tag sh -c $(jp_quote "exec \"\$(command -v bash || command -v sh)\" -c \"\$0\"") $(jp_quote "$jp_line")"
+# The first line that it prints tells that the connection is there. The login shell on the other
+# side may be another one.
+jp_call="echo $jp_tag; exec env $jp_tag sh -c $(jp_quote "exec \"\$(command -v bash || command -v sh)\" -c \"\$0\"") $(jp_quote "$jp_line")"
 
-# jp_on FILE HOST LINE: in the home folder. FILE has the number of ssh while it runs.
+# jp_pause SECONDS: in a process of its own, which TERM ends at once.
+jp_pause() {
+  trap 'kill "$!" 2>/dev/null; exit' TERM
+  sleep "$1" >/dev/null 2>&1 9>&- &
+  wait "$!"
+}
+
+jp_say_waits() {
+  jp_pause 5
+  echo 'podrun: waits for the end of its standard input, which goes to each host; if there is none: podrun ... </dev/null' >&2
+}
+
+# Sets jp_input, a file. Each host reads at its own pace, so the input is kept until the end.
+jp_input=/dev/null
+jp_keep_input() {
+  # None, a terminal or /dev/null.
+  if [ ! -e /dev/stdin ] || [ -c /dev/stdin ]; then return; fi
+  exec 8<&0
+  cat <&8 >"$jp_dir/input" &
+  jp_reader=$!
+  jp_say_waits &
+  jp_saying=$!
+  trap 'kill "$jp_reader" "$jp_saying" 2>/dev/null; exit 130' INT TERM HUP
+  wait "$jp_reader" || jp_reader=
+  kill "$jp_saying" 2>/dev/null
+  exec 8<&-
+  [ -n "$jp_reader" ] || {
+    echo "podrun: the standard input could not be kept in $jp_dir, see above; TMPDIR may name a folder with room" >&2
+    exit 75
+  }
+  [ ! -s "$jp_dir/input" ] || jp_input=$jp_dir/input
+}
+
+# jp_on FILE HOST LINE INPUT: in the home folder. FILE has the number of ssh while it runs.
 jp_on() {
   if [ "$2" = "$jp_self" ]; then
-    (cd "$HOME" && exec sh -c "$3")
+    (cd "$HOME" && exec sh -c "$3") <"$4" 9>&-
     return
   fi
   # A host that is gone answers nothing: after a minute it counts as broken.
   ssh -o BatchMode=yes -o ConnectTimeout=20 -o ServerAliveInterval=15 -o ServerAliveCountMax=4 \
-    -- "$2" "$3" &
-  echo "$!" >"$1"
+    -- "$2" "$3" <"$4" 9>&- &
+  echo "$!" 2>/dev/null >"$1" || kill "$!" # podrun has given up
   wait "$!" 2>/dev/null # dash says there which signal ended it
   jp_ended=$?
   rm -f "$1"
   return "$jp_ended"
 }
 
-# jp_end SIGNAL: to the processes of the command, on every host where it has not ended.
-jp_end() {
-  jp_kill="for f in \$(grep -lF $jp_tag /proc/[0-9]*/environ 2>/dev/null); do f=\${f#/proc/}; kill -$1 \${f%/environ} 2>/dev/null; done; true"
-  jp_number=0
-  for jp_host in $jp_list; do
-    [ -s "$jp_dir/$jp_number" ] ||
-      jp_on "$jp_dir/$jp_number.$1.ssh" "$jp_host" "$jp_kill" </dev/null >/dev/null 2>&1 &
-    jp_number=$((jp_number + 1))
+# jp_spread CALL TARGET...: `CALL NUMBER HOST` for each, which goes on in the background and writes a
+# line to descriptor 9 once it is connected, or has failed: only so many are on their way to there.
+jp_spread() {
+  jp_each=$1
+  shift
+  mkfifo "$jp_dir/news.$jp_each" && exec 9<>"$jp_dir/news.$jp_each" || exit 75
+  jp_free=$jp_window jp_moved='' jp_ticking=
+  [ $# -le "$jp_window" ] || {
+    while kill -0 "$$" 2>/dev/null; do jp_pause "$jp_patience" && echo tick >&9; done &
+    jp_ticking=$!
+    echo "$jp_ticking" >"$jp_dir/ticks.$jp_each.ssh"
+  }
+  for jp_target; do
+    jp_turn
+    "$jp_each" "${jp_target%%=*}" "${jp_target#*=}" || break
   done
+  [ -z "$jp_ticking" ] || kill "$jp_ticking" 2>/dev/null
+  rm -f "$jp_dir/ticks.$jp_each.ssh"
+}
+
+# jp_turn: waits until the next connection may be opened.
+jp_turn() {
+  while [ "$jp_free" = 0 ]; do
+    read -r jp_news <&9 || return 0 # a signal
+    case $jp_news in
+      tick)
+        # Hosts that are connected and then run nothing do not hold up the others for ever.
+        [ -n "$jp_moved" ] || jp_free=$jp_window
+        jp_moved=
+        ;;
+      *) jp_free=1 jp_moved=yes ;;
+    esac
+  done
+  jp_free=$((jp_free - 1))
+}
+
+# jp_prefix NUMBER: before each line. What a login shell prints may precede the line of jp_call.
+jp_prefix() {
+  while IFS= read -r jp_text; do
+    case $jp_text in
+      *"$jp_tag")
+        jp_text=${jp_text%"$jp_tag"}
+        [ -z "$jp_text" ] || printf 'host %s | %s\n' "$1" "$jp_text"
+        echo >&9
+        exec sed -u "s/^/host $1 | /" 9>&-
+        ;;
+    esac
+    printf 'host %s | %s\n' "$1" "$jp_text"
+  done
+  [ -z "$jp_text" ] || printf 'host %s | %s\n' "$1" "$jp_text"
+  echo >&9
+}
+
+jp_begun='' jp_pids='' jp_interrupts=0
+jp_run() {
+  [ "$jp_interrupts" = 0 ] || return
+  jp_begun="$jp_begun $1=$2"
+  {
+    jp_on "$jp_dir/$1.ssh" "$2" "$jp_call" "$jp_input" 2>&1
+    jp_ended=$?
+    # After the third interrupt the folder is gone.
+    [ ! -d "$jp_dir" ] || echo "$jp_ended" >"$jp_dir/$1"
+  } | jp_prefix "$1" &
+  jp_pids="$jp_pids $!"
+}
+
+# jp_TERM, jp_KILL NUMBER HOST: to the processes of the command, where it has not ended.
+jp_TERM() { jp_end TERM "$@"; }
+jp_KILL() { jp_end KILL "$@"; }
+jp_end() {
+  [ -d "$jp_dir" ] || return
+  jp_kill="for f in \$(grep -lF $jp_tag /proc/[0-9]*/environ 2>/dev/null); do f=\${f#/proc/}; kill -$1 \${f%/environ} 2>/dev/null; done; true"
+  {
+    [ -s "$jp_dir/$2" ] ||
+      jp_on "$jp_dir/$2.$1.ssh" "$3" "$jp_kill" /dev/null >/dev/null 2>&1
+    echo >&9
+  } &
 }
 
 # Ends the ssh processes, which would wait for their hosts. The folder goes first: what they leave
@@ -106,51 +289,43 @@ jp_give_up() {
   exit 130
 }
 
-jp_interrupts=0
+# In the background: the next interrupt may come before all hosts are told.
+# shellcheck disable=SC2086
 jp_interrupted() {
   jp_interrupts=$((jp_interrupts + 1))
   case $jp_interrupts in
-    1) echo 'podrun: TERM to the command on all hosts; again: KILL' >&2 && jp_end TERM ;;
-    2) echo 'podrun: KILL to the command on all hosts; again: ends the wait' >&2 && jp_end KILL ;;
+    1)
+      echo 'podrun: TERM to the command on all hosts; again: KILL' >&2
+      jp_spread jp_TERM $jp_begun &
+      ;;
+    2)
+      echo 'podrun: KILL to the command on all hosts; again: ends the wait' >&2
+      jp_spread jp_KILL $jp_begun &
+      ;;
     *) echo 'podrun: the command may go on where it has not ended' >&2 && jp_give_up ;;
   esac
 }
 
-jp_list=$(printf '%s' "$jp_hosts" | tr ',' ' ')
-jp_self=${jp_list%% *}
-jp_own=" $(hostname -I 2>/dev/null) "
-for jp_host in $jp_list; do
-  case $jp_own in *" $jp_host "*) jp_self=$jp_host ;; esac
-done
-
+jp_keep_input
 trap jp_interrupted INT TERM HUP
-jp_number=0 jp_pids=''
-for jp_host in $jp_list; do
-  if [ "$jp_host" != "$jp_self" ] || [ -n "$jp_local" ]; then
-    {
-      jp_on "$jp_dir/$jp_number.ssh" "$jp_host" "$jp_call" </dev/null 2>&1
-      jp_ended=$?
-      # After the third interrupt the folder is gone.
-      [ ! -d "$jp_dir" ] || echo "$jp_ended" >"$jp_dir/$jp_number"
-    } | sed -u "s/^/host $jp_number | /" &
-    jp_pids="$jp_pids $!"
-  else
-    echo 0 >"$jp_dir/$jp_number"
-  fi
-  jp_number=$((jp_number + 1))
-done
+# shellcheck disable=SC2086
+jp_spread jp_run $jp_targets
 # A signal ends `wait`.
 for jp_pid in $jp_pids; do
   while kill -0 "$jp_pid" 2>/dev/null; do wait "$jp_pid"; done
 done
 
-jp_worst=0 jp_number=0
-for jp_host in $jp_list; do
+jp_worst=0
+for jp_target in $jp_targets; do
+  jp_number=${jp_target%%=*}
+  case "$jp_begun " in
+    *" $jp_target "*) ;;
+    *) echo "podrun: host $jp_number: the command did not begin" >&2 && continue ;;
+  esac
   jp_code=255
   read -r jp_code 2>/dev/null <"$jp_dir/$jp_number"
   [ "$jp_code" = 0 ] || echo "podrun: host $jp_number: exit code $jp_code" >&2
   [ "$jp_code" -le "$jp_worst" ] || jp_worst=$jp_code
-  jp_number=$((jp_number + 1))
 done
 [ "$jp_interrupts" = 0 ] || jp_worst=130
 exit "$jp_worst"

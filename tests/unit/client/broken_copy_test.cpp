@@ -159,6 +159,59 @@ TEST_F(BrokenCopy, WhatArrivedIsComparedAndNotTrusted) {
   EXPECT_TRUE(Read(There("big")) == Text(1));
 }
 
+/// Two hosts with one folder: what the first of them made there is the target of the second, too,
+/// also when it goes on with what it has in a later call.
+class SharedTarget : public BrokenCopy {
+ protected:
+  SharedTarget() {
+    Write(Here("dir/big"), Text(1));
+    fs::create_directories(Here("shared"));
+  }
+  CopyPlan Plan() { return {.to_hosts = true, .sources = {Here("dir")}, .to = Here("shared/new")}; }
+  std::vector<Copied::Host> CopyToBoth(const CopyPlan& plan, const CopyProgress& progress = {}) {
+    const auto context = Context();
+    auto copied = CopyToHosts(context, Hosts(2), plan, progress);
+    EXPECT_TRUE(copied.ok()) << copied.error().ToString();
+    return copied.ok() ? copied->hosts : std::vector<Copied::Host>(2);
+  }
+  void ExpectWhole(const std::vector<Copied::Host>& hosts) {
+    for (const Copied::Host& host : hosts) {
+      EXPECT_FALSE(host.error) << host.host << ": " << host.error->ToString();
+    }
+    EXPECT_THAT(NamesIn(Here("shared")), ElementsAre("new")) << "nothing is left beside it";
+    EXPECT_THAT(NamesIn(Here("shared/new")), ElementsAre("big"));
+    EXPECT_TRUE(Read(Here("shared/new/big")) == Text(1));
+  }
+};
+
+TEST_F(SharedTarget, BothHostsGiveItTheSameName) {
+  breaking_.breaks = 0;
+  ExpectWhole(CopyToBoth(Plan()));
+  for (const Copied::Host& host : CopyToBoth(Plan())) EXPECT_FALSE(host.error);
+  EXPECT_THAT(NamesIn(Here("shared/new")), ElementsAre("big", "dir")) << "as with cp itself";
+}
+
+TEST_F(SharedTarget, AHostThatComesLateFindsWhatTheOtherMade) {
+  breaking_.breaks = 0;
+  hosts_.Unplug("h1");
+  CopyPlan plan = Plan();
+  plan.patience = std::chrono::minutes{1};
+  ExpectWhole(CopyToBoth(plan, [this](const CopyState&) {
+    if (fs::exists(Here("shared/new"))) hosts_.PlugIn("h1");
+  }));
+}
+
+TEST_F(SharedTarget, ACopyThatBrokeOffGoesOnToTheSameName) {
+  const auto broke = CopyToBoth(Plan());
+  const int late = broke[0].error ? 0 : 1;
+  EXPECT_TRUE(broke[static_cast<std::size_t>(late)].error);
+  EXPECT_FALSE(broke[static_cast<std::size_t>(1 - late)].error);
+  EXPECT_THAT(NamesIn(Here("shared/new")), ElementsAre("big"));
+  const auto done = CopyToBoth(Plan());
+  ExpectWhole(done);
+  EXPECT_EQ(done[static_cast<std::size_t>(late)].resumed, 1'000'000);
+}
+
 volatile std::sig_atomic_t terms = 0;
 
 /// Hosts may share the folder: the number of a process there is somebody else's here.

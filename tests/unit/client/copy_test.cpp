@@ -131,7 +131,7 @@ TEST_F(CopyTest, AnotherUsersFolderOfThatNameIsNotTaken) {
   const auto context = Context();
   const CopyPlan up{.to_hosts = true, .sources = {Here("a")}, .to = ""};
   fs::create_directories(Here("elsewhere"));
-  fs::create_symlink(Here("elsewhere"), hosts_.HomeOf("h0") / CopyFolder(context, up));
+  fs::create_symlink(Here("elsewhere"), hosts_.HomeOf("h0") / (CopyFolder(context, up) + "-0"));
   const auto went = CopyToHosts(context, Hosts(1), up, {});
   ASSERT_TRUE(went.ok());
   ASSERT_TRUE(went->hosts[0].error);

@@ -113,10 +113,34 @@ class PodrunTest : public HostToHostTest {
     std::ofstream(file) << "#!/bin/sh\n" << text;
     std::filesystem::permissions(file, std::filesystem::perms::owner_all);
   }
-  Ended Podrun(const std::string& arguments) {
+  Ended Podrun(const std::string& arguments, const std::string& input = {}) {
     const std::string home = host.home().string();
     return host.Do({.command = "export HOME=" + home + " PATH=" + home + "/fakes:$PATH; cd /tmp; " +
-                               home + "/.local/bin/podrun " + arguments});
+                               home + "/.local/bin/podrun " + arguments,
+                    .input = input});
+  }
+  /// Lines of sh in the home folder, with `until_lines NUMBER FILE`, which waits for so many.
+  Ended Lines(const std::string& lines) {
+    const std::string home = host.home().string();
+    return host.Do({.command = "export HOME=" + home + " PATH=" + home +
+                               "/fakes:$PATH; cd\n"
+                               "until_lines() {\n"
+                               "  for i in $(seq 300); do\n"
+                               "    [ \"$(cat \"$2\" 2>/dev/null | wc -l)\" -lt $1 ] || return 0\n"
+                               "    sleep 0.1\n"
+                               "  done\n"
+                               "  echo \"not $1 in $2\"\n"
+                               "}\n" +
+                               lines});
+  }
+  /// A limit at the head of the program.
+  void Set(const std::string& limit, const std::string& value) {
+    const base::Path program = host.home() / ".local/bin/podrun";
+    std::string text = Slurp(program);
+    const auto at = text.find("\n" + limit + "=") + 1;
+    ASSERT_NE(at, std::string::npos + 1) << "no limit " << limit;
+    text.replace(at, text.find_first_of(" \n", at) - at, limit + "=" + value);
+    std::ofstream(program) << text;
   }
 };
 INSTANTIATE_TEST_SUITE_P(Shells, PodrunTest, HostsShell(), ShellName);
@@ -135,6 +159,84 @@ TEST_P(PodrunTest, ItsOptionsMeanWhatPodrunsMean) {
   EXPECT_EQ(Podrun("").exit_code, 2);
 }
 
+TEST_P(PodrunTest, RunsOnTheHostsThatAreChosen) {
+  const Ended some = Podrun("--hosts 0,1-2 --exclude=1 echo on");
+  EXPECT_EQ(some.exit_code, 0) << some.err;
+  EXPECT_THAT(some.out, testing::AllOf(HasSubstr("host 0 | on\n"), HasSubstr("host 2 | on\n"),
+                                       Not(HasSubstr("host 1"))));
+  EXPECT_EQ(Podrun("-i --exclude 1-2 echo on").out, "host 0 | on\n");
+}
+
+TEST_P(PodrunTest, HostsThatThereAreNotAreRefused) {
+  const auto refused = [this](const std::string& arguments) {
+    const Ended ran = Podrun(arguments + " true");
+    EXPECT_EQ(ran.exit_code, 2) << arguments << ran.out;
+    return ran.err;
+  };
+  EXPECT_THAT(refused("--hosts 1-3"), HasSubstr("there is no host 3; this job has the hosts 0-2"));
+  EXPECT_THAT(refused("--hosts 2-1"), HasSubstr("the range 2-1 ends before it begins"));
+  EXPECT_THAT(refused("--exclude x"), HasSubstr("--exclude 'x': numbers of hosts and ranges"));
+  EXPECT_THAT(refused("--hosts=1-2-3"), HasSubstr("1-2-3 is neither a number nor a range"));
+  EXPECT_THAT(refused("--exclude all"), HasSubstr("no host is left"));
+  EXPECT_THAT(Podrun("--hosts").err, HasSubstr("--hosts needs numbers of hosts"));
+}
+
+TEST_P(PodrunTest, EveryHostGetsTheWholeInput) {
+  const base::Path kept = host.home() / "kept";
+  std::filesystem::create_directories(kept);
+  host.env["TMPDIR"] = kept;
+  const Ended ran =
+      Podrun("-i 'read -r first; echo \"$first, $(wc -c)\"'", "one\n" + std::string(300'000, 'x'));
+  EXPECT_EQ(ran.exit_code, 0) << ran.err;
+  for (const char* line :
+       {"host 0 | one, 300000\n", "host 1 | one, 300000\n", "host 2 | one, 300000\n"})
+    EXPECT_THAT(ran.out, HasSubstr(line));
+  EXPECT_TRUE(std::filesystem::is_empty(kept)) << "it is private, and goes";
+}
+
+/// Connections wait at a gate; the commands wait for each other, on all hosts.
+TEST_P(PodrunTest, FewConnectionsAreOpenedAtOnceButAllCommandsRunTogether) {
+  Set("jp_window", "1");
+  Program("ssh",
+          "while [ \"$1\" != -- ]; do shift; done\n"
+          "echo \"$2\" >>\"$HOME/opened\"\n"
+          "while [ ! -e \"$HOME/gate\" ]; do sleep 0.1; done\n"
+          "exec sh -c \"$3\"\n");
+  const Ended ran = Lines(
+      ".local/bin/podrun 'cd; echo on >>on; for i in $(seq 300); do [ $(wc -l <on) -lt 2 ] || exit "
+      "0; sleep 0.1; done; exit 9' </dev/null & p=$!\n"
+      "until_lines 1 opened; sleep 0.5; echo \"opened: $(wc -l <opened)\"; : >gate\n"
+      "wait $p; echo \"code $?\"\n");
+  EXPECT_EQ(ran.out, "opened: 1\ncode 0\n") << ran.err;
+}
+
+/// As where the home folder hangs: the login is accepted, and no command runs. Here it does once
+/// the next host ran its own.
+TEST_P(PodrunTest, AHostThatRunsNothingDoesNotHoldUpTheOthers) {
+  Set("jp_window", "1");
+  Set("jp_patience", "0.1");
+  Program("ssh",
+          "while [ \"$1\" != -- ]; do shift; done\n"
+          "[ \"$2\" = 10.0.0.3 ] || for i in $(seq 300); do\n"
+          "  [ ! -e \"$HOME/ran\" ] || break; sleep 0.1\n"
+          "done\n"
+          "exec sh -c \"$3\"\n");
+  EXPECT_EQ(Podrun("'[ -e ~/ran ] && echo late; : >~/ran'").out, "host 1 | late\n");
+}
+
+/// A connection that never says that it is there; the command itself runs.
+TEST_P(PodrunTest, AnInterruptEndsTheCommandAndLetsNoOtherBegin) {
+  Set("jp_window", "1");
+  Program("ssh",
+          "while [ \"$1\" != -- ]; do shift; done\n"
+          "exec sh -c \"${3#echo *; }\"\n");
+  const Ended ran = Lines(
+      ".local/bin/podrun 'echo on >>~/on; sleep 600' </dev/null & p=$!\n"
+      "until_lines 1 on; kill -TERM $p; wait $p; echo \"code $?\"; cat on\n");
+  EXPECT_EQ(ran.out, "code 130\non\n");
+  EXPECT_THAT(ran.err, HasSubstr("host 2: the command did not begin"));
+}
+
 TEST_P(PodrunTest, EndsWithTheWorstCode) {
   EXPECT_EQ(Podrun("-i 'exit 3'").exit_code, 3);
   host.env["BROKEN"] = "10.0.0.3";
@@ -148,29 +250,19 @@ TEST_P(PodrunTest, TheThirdInterruptLeavesNoSshBehind) {
   Program("ssh",
           "echo $$ >>\"$HOME/ssh-pids\"; echo \"$*\" >>\"$HOME/ssh-words\"\n"
           "exec sleep 600\n");
-  const std::string home = host.home().string();
-  const Ended ran = host.Do(
-      {.command = "export HOME=" + home + " PATH=" + home +
-                  "/fakes:$PATH; cd\n"
-                  "until_lines() {\n"
-                  "  for i in $(seq 300); do\n"
-                  "    [ \"$(cat ssh-pids 2>/dev/null | wc -l)\" -lt $1 ] || return 0\n"
-                  "    sleep 0.1\n"
-                  "  done\n"
-                  "  echo \"not $1\"\n"
-                  "}\n"
-                  ".local/bin/podrun hang >said 2>&1 & p=$!\n"
-                  "until_lines 2; sleep 0.5; kill -TERM $p\n"
-                  "until_lines 4; sleep 0.5; kill -TERM $p\n"
-                  "until_lines 6; sleep 0.5; kill -TERM $p\n"
-                  "wait $p; echo \"code $?\"; cat said\n"
-                  "for i in $(seq 100); do\n"
-                  "  left=; for s in $(cat ssh-pids); do kill -0 $s 2>/dev/null && left=$s; done\n"
-                  "  [ -n \"$left\" ] || break\n"
-                  "  sleep 0.1\n"
-                  "done\n"
-                  "echo \"left: $left.\"\n"
-                  "[ -z \"$left\" ] || kill $(cat ssh-pids)\n"});
+  const Ended ran = Lines(
+      ".local/bin/podrun hang >said 2>&1 & p=$!\n"
+      "until_lines 2 ssh-pids; sleep 0.5; kill -TERM $p\n"
+      "until_lines 4 ssh-pids; sleep 0.5; kill -TERM $p\n"
+      "until_lines 6 ssh-pids; sleep 0.5; kill -TERM $p\n"
+      "wait $p; echo \"code $?\"; cat said\n"
+      "for i in $(seq 100); do\n"
+      "  left=; for s in $(cat ssh-pids); do kill -0 $s 2>/dev/null && left=$s; done\n"
+      "  [ -n \"$left\" ] || break\n"
+      "  sleep 0.1\n"
+      "done\n"
+      "echo \"left: $left.\"\n"
+      "[ -z \"$left\" ] || kill $(cat ssh-pids)\n");
   EXPECT_THAT(ran.out, testing::AllOf(HasSubstr("code 130\n"), HasSubstr("left: .\n"),
                                       HasSubstr("KILL to the command on all hosts"),
                                       HasSubstr("may go on where it has not ended")));
