@@ -38,9 +38,8 @@ bool IsNumber(const std::string& word) {
   return !word.empty() && word.find_first_not_of("0123456789") == std::string::npos;
 }
 
-/// A pid of a group that may be signalled. kill takes "-01" and "-4294967297" for -1, everybody,
-/// and
-/// "-0" for its own group; Linux has no pid above 2^22.
+/// A pid of a group that may be signalled. kill takes "-01" and "-4294967297" for -1, which is
+/// everybody, and "-00" for its own group; Linux has no pid above 2^22.
 bool IsLeader(const std::string& word) {
   constexpr std::int64_t kHighestPid = std::int64_t{1} << 22;
   const auto pid = base::ParseNumber(word);
