@@ -6,8 +6,9 @@ discovery.json, with the methods that jobman or its simulator knows and the mess
 
 The argument is the folder of an installed Google Cloud CLI. It has BigQuery's discovery document
 whole. Of the others it has client libraries that Google generates from the documents: they keep
-methods, paths, parameters, fields, types and enums, and lose `readOnly` and the formats of times,
-which DOCUMENTED puts back where they matter here. STS is in neither, and written out below.
+methods, paths, parameters, fields, types and enums, and lose `readOnly` and the formats of times;
+some are of an older document. DOCUMENTED adds what the documents say beyond them, where it matters
+here. STS is in neither, and written out below.
 """
 
 import collections
@@ -20,12 +21,14 @@ from make_data import bare, methods_of, write
 
 # From the documents in googleapiclient/discovery_cache/documents/ of the repository
 # googleapis/google-api-python-client, read by hand:
-# oslogin.v1.json (commit 046b03f8, revision 20220205), iamcredentials.v1.json (commit 0278ed53,
-# revision 20230120), monitoring.v3.json (commit 00fb49d8), sts.v1.json (commit 01a75094, revision
-# 20240619).
+# iamcredentials.v1.json (commit 0278ed53, revision 20230120), monitoring.v3.json and
+# serviceusage.v1beta1.json (commit 00fb49d8), oslogin.v1.json (commit 046b03f8, revision 20220205),
+# sts.v1.json (commit 01a75094, revision 20240619).
 TIME = {'format': 'google-datetime'}
 DURATION = {'format': 'google-duration'}
 READ_ONLY = {'readOnly': True}
+TEXT = {'type': 'string'}
+OPAQUE = {'type': 'object'}  # nothing here looks into it
 DOCUMENTED = {
     'oslogin.v1': {
         'SshPublicKey.fingerprint': READ_ONLY, 'SshPublicKey.name': READ_ONLY,
@@ -37,6 +40,12 @@ DOCUMENTED = {
         'query.aggregation.alignmentPeriod': DURATION, 'query.interval.startTime': TIME,
         'query.interval.endTime': TIME, 'TimeInterval.startTime': TIME,
         'TimeInterval.endTime': TIME},
+    'serviceusage.v1beta1': {
+        'ConsumerQuotaLimit.supportedLocations': {'type': 'array', 'items': TEXT},
+        'ConsumerQuotaMetric.descendantConsumerQuotaLimits': {
+            'type': 'array', 'items': {'$ref': 'ConsumerQuotaLimit'}},
+        'QuotaBucket.producerQuotaPolicy': OPAQUE, 'QuotaBucket.rolloutInfo': OPAQUE,
+        'QuotaOverride.adminOverrideAncestor': TEXT},
 }
 
 # Of the older APIs: a field is shown although it is 0, false or empty.
@@ -54,7 +63,6 @@ GENERATED = {
 }
 BIGQUERY = ['bigquery.jobs.getQueryResults', 'bigquery.jobs.query']
 
-TEXT = {'type': 'string'}
 EXCHANGE = 'GoogleIdentityStsV1ExchangeToken'
 STS = {
     'source': 'sts.v1.json of googleapis/google-api-python-client, commit 01a75094',
@@ -132,6 +140,9 @@ class Generated:
                 self.json_name(message, field): self.listed(
                     field, f'{name}.{self.json_name(message, field)}')
                 for field in fields.values()}
+            for at, spec in DOCUMENTED.get(self.key, {}).items():
+                if at.startswith(name + '.'):
+                    self.found[name].setdefault(at.removeprefix(name + '.'), spec)
         return {'$ref': name}
 
     def listed(self, field, at=''):
