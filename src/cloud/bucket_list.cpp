@@ -99,7 +99,8 @@ std::string SizesQuery(base::TimePoint now) {
   const auto time = [](base::TimePoint at) { return http::PercentEncode(base::FormatRfc3339(at)); };
   return "?filter=" + http::PercentEncode(filter) +
          "&interval.startTime=" + time(now - kSizesSince) + "&interval.endTime=" + time(now) +
-         "&aggregation.alignmentPeriod=86400s&aggregation.perSeriesAligner=ALIGN_NEXT_OLDER";
+         "&aggregation.alignmentPeriod=86400s&aggregation.perSeriesAligner=ALIGN_NEXT_OLDER"
+         "&view=FULL";
 }
 
 std::string AndPage(const std::string& page) {

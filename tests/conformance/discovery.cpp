@@ -9,6 +9,7 @@
 #include <regex>
 
 #include "jobman/base/check.hpp"
+#include "tests/conformance/partial_reply.hpp"
 
 namespace jobman::conformance {
 
@@ -31,18 +32,6 @@ bool Fits(const std::string& text, const std::string& pattern) {
   return std::regex_match(text, compiled.try_emplace(pattern, pattern).first->second);
 }
 
-/// "network_config" as "networkConfig".
-std::string CamelCase(const std::string& name) {
-  std::string camel;
-  for (const std::string& part : SplitAt(name, '_')) {
-    const std::size_t begin = camel.size();
-    camel += part;
-    if (begin == 0 || part.empty() || part[0] < 'a' || part[0] > 'z') continue;
-    camel[begin] = static_cast<char>(part[0] - 'a' + 'A');
-  }
-  return camel;
-}
-
 std::string WordIn(const Json& spec, const char* key) {
   return spec.contains(key) ? spec[key].get<std::string>() : std::string();
 }
@@ -58,11 +47,39 @@ bool IsDefault(const Json& spec, const Json& value) {
   return value == false || value == 0 || value == "" || (value.is_array() && value.empty());
 }
 
+/// Whether an integer fits into the format, of 32 bits.
+bool IsInteger(const Json& value, const std::string& format) {
+  if (!value.is_number_integer()) return false;
+  const auto number = value.get<std::int64_t>();
+  if (format == "uint32") return number >= 0 && number <= std::numeric_limits<std::uint32_t>::max();
+  return number >= std::numeric_limits<std::int32_t>::min() &&
+         number <= std::numeric_limits<std::int32_t>::max();
+}
+
+/// What text of a format looks like; empty for one that is not known.
+std::string PatternOf(const std::string& format) {
+  static const std::string kTime =
+      "[0-9]{4}-[01][0-9]-[0-3][0-9]T[0-2][0-9]:[0-5][0-9]:[0-6][0-9]([.][0-9]{1,9})?";
+  static const std::map<std::string, std::string> kPatterns = {
+      {"int64", "-?[0-9]{1,19}"},
+      {"uint64", "[0-9]{1,20}"},
+      {"byte", "([A-Za-z0-9+/_-]{4})*([A-Za-z0-9+/_-]{2}==|[A-Za-z0-9+/_-]{3}=)?"},
+      {"google-datetime", kTime + "Z"},
+      {"date-time", kTime + "(Z|[+-][0-2][0-9]:[0-5][0-9])"},
+      {"date", "[0-9]{4}-[01][0-9]-[0-3][0-9]"},
+      {"google-duration", "-?[0-9]{1,12}([.][0-9]{1,9})?s"}};
+  const auto found = kPatterns.find(format);
+  return found == kPatterns.end() ? std::string() : found->second;
+}
+
 /// Looks at one message, in one direction.
 class Judge {
  public:
   Judge(const std::string& version, bool request)
-      : version_(version), messages_(Document(version)["messages"]), request_(request) {}
+      : version_(version),
+        messages_(Document(version)["messages"]),
+        request_(request),
+        shows_defaults_(IsSet(Document(version), "shows_defaults")) {}
 
   void Message(const std::string& at, const std::string& name, const Json& value);
   void Value(const std::string& at, const Json& spec, const Json& value);
@@ -83,6 +100,7 @@ class Judge {
   std::string version_;
   const Json& messages_;
   bool request_;
+  bool shows_defaults_;
 };
 
 void Judge::Message(const std::string& at, const std::string& name, const Json& value) {
@@ -95,7 +113,7 @@ void Judge::Message(const std::string& at, const std::string& name, const Json& 
       continue;
     }
     if (request_ && IsSet(fields[key], "readOnly")) Say(inner, "only the service sets it");
-    if (!request_ && IsDefault(fields[key], member))
+    if (!request_ && !shows_defaults_ && IsDefault(fields[key], member))
       Say(inner, "a default is shown: " + member.dump());
     Value(inner, fields[key], member);
   }
@@ -113,42 +131,36 @@ void Judge::Value(const std::string& at, const Json& spec, const Json& value) {
     }
   } else if (type == "object") {
     if (!value.is_object()) return wrong();
+    if (!spec.contains("additionalProperties")) return;  // its fields are not in the data
     const Json& values = spec["additionalProperties"];
     if (WordIn(values, "type") == "any") return Any(at, value);
     for (const auto& [key, member] : value.items()) Value(at + "." + key, values, member);
   } else if (type == "boolean") {
     if (!value.is_boolean()) wrong();
   } else if (type == "integer") {
-    const bool fits = value.is_number_integer() &&
-                      value.get<std::int64_t>() >= std::numeric_limits<std::int32_t>::min() &&
-                      value.get<std::int64_t>() <= std::numeric_limits<std::int32_t>::max();
-    if (!fits) wrong();
+    if (!IsInteger(value, WordIn(spec, "format"))) wrong();
+  } else if (type == "number") {
+    if (!value.is_number()) wrong();
   } else if (type == "string") {
     if (!value.is_string()) return wrong();
     String(at, spec, value.get<std::string>());
-  } else {
+  } else if (type != "any") {
     Say(at, "the judge does not know the type " + type);
   }
 }
 
 void Judge::String(const std::string& at, const Json& spec, const std::string& text) {
-  const std::string format = WordIn(spec, "format");
-  bool fits = true;
   if (spec.contains("enum")) {
     const Json& words = spec["enum"];
-    fits = std::find(words.begin(), words.end(), Json(text)) != words.end();
-  } else if (format == "int64") {
-    fits = Fits(text, "-?[0-9]{1,19}");
-  } else if (format == "google-datetime") {
-    fits = Fits(text,
-                "[0-9]{4}-[01][0-9]-[0-3][0-9]T[0-2][0-9]:[0-5][0-9]:[0-6][0-9]"
-                "([.][0-9]{1,9})?Z");
-  } else if (format == "google-duration") {
-    fits = Fits(text, "-?[0-9]{1,12}([.][0-9]{1,9})?s");
-  } else if (!format.empty() && format != "google-fieldmask") {
-    Say(at, "the judge does not know the format " + format);
+    const bool known = std::find(words.begin(), words.end(), Json(text)) != words.end();
+    if (!known) Say(at, "\"" + text + "\" is not of " + spec.dump());
+    return;
   }
-  if (!fits) Say(at, "\"" + text + "\" is not of " + spec.dump());
+  const std::string format = WordIn(spec, "format");
+  if (format.empty() || format == "google-fieldmask") return;
+  const std::string pattern = PatternOf(format);
+  if (pattern.empty()) return Say(at, "the judge does not know the format " + format);
+  if (!Fits(text, pattern)) Say(at, "\"" + text + "\" is not of " + spec.dump());
 }
 
 /// A message in a google.protobuf.Any. Those of google.rpc are not in the documents.
@@ -236,6 +248,10 @@ void JudgeQuery(Judge& judge, const Json& document, const Json& method, const st
       continue;
     }
     judge.Parameter(at, known[name], value, method["request"].get<std::string>());
+    if (name != "fields") continue;
+    const Json& messages = document["messages"];
+    const std::string wrong = WrongSelection(messages, method["response"], value);
+    if (!wrong.empty()) judge.Say(at, wrong);
   }
 }
 
@@ -264,8 +280,23 @@ Json ReadData(const std::string& name) {
 }
 
 const Json& Document(const std::string& version) {
-  static const Json kDocuments = ReadData("discovery.json");
+  static const Json kDocuments = [] {
+    Json all = ReadData("discovery.json");
+    all.update(ReadData("side_services.json"));
+    return all;
+  }();
   return kDocuments.at(version);
+}
+
+std::string CamelCase(const std::string& name) {
+  std::string camel;
+  for (const std::string& part : SplitAt(name, '_')) {
+    const std::size_t begin = camel.size();
+    camel += part;
+    if (begin == 0 || part.empty() || part[0] < 'a' || part[0] > 'z') continue;
+    camel[begin] = static_cast<char>(part[0] - 'a' + 'A');
+  }
+  return camel;
 }
 
 std::string PercentDecoded(const std::string& text) {
@@ -282,9 +313,12 @@ std::string PercentDecoded(const std::string& text) {
 }
 
 Verdict JudgeRequest(const Sent& sent) {
+  return JudgeRequest(sent.target.starts_with("/v2alpha1/") ? "v2alpha1" : "v2", sent);
+}
+
+Verdict JudgeRequest(const std::string& version, const Sent& sent) {
   const std::size_t question = std::min(sent.target.find('?'), sent.target.size());
   const std::string path = sent.target.substr(0, question);
-  const std::string version = path.starts_with("/v2alpha1/") ? "v2alpha1" : "v2";
   const Json& document = Document(version);
   const std::string id = MethodOf(document["methods"], sent.method, path);
   if (id.empty()) {
@@ -324,6 +358,30 @@ Faults JudgeError(int status, const Json& body) {
   if (error.contains("details")) {
     for (const Json& detail : error["details"]) {
       if (!detail.contains("@type")) say("reply.error.details", "a detail lacks its @type");
+    }
+  }
+  return faults;
+}
+
+Faults JudgeOlderError(int status, const Json& body) {
+  Json known = body;
+  const bool is_error = known.is_object() && known.contains("error") && known["error"].is_object();
+  if (!is_error) return JudgeError(status, body);
+  Json& error = known["error"];
+  const Json entries = error.value("errors", Json());
+  error.erase("errors");
+  if (!error.contains("status")) error["status"] = "-";  // most do without
+  Faults faults = JudgeError(status, known);
+  for (const auto& [name, value] : error.items()) {
+    if (name != "code" && name != "message" && name != "status" && name != "details")
+      faults.push_back({.at = "reply.error." + name, .what = "is not known"});
+  }
+  const bool listed = entries.is_array() && !entries.empty();
+  if (!listed) faults.push_back({.at = "reply.error.errors", .what = "is no list of errors"});
+  for (const Json& entry : listed ? entries : Json::array()) {
+    for (const char* text : {"domain", "message", "reason"}) {
+      if (entry.contains(text) && entry[text].is_string()) continue;
+      faults.push_back({.at = "reply.error.errors", .what = std::string("lacks ") + text});
     }
   }
   return faults;

@@ -122,5 +122,84 @@ TEST(ConformanceJudge, KnowsTheFormOfErrors) {
               OneAt("reply.error"));
 }
 
+TEST(ConformanceJudge, JudgesTheServicesBesideCloudTpu) {
+  const auto faults = [](const char* service, const char* http, const char* target,
+                         const char* body = "") {
+    return JudgeRequest(service, {.method = http, .target = target, .body = body}).faults;
+  };
+  const char* const region = "/compute/v1/projects/p/regions/r";
+  EXPECT_THAT(faults("compute.v1", "GET", region), testing::IsEmpty());
+  EXPECT_THAT(faults("compute.v1", "PUT", region), OneAt("path"));
+  EXPECT_THAT(faults("compute.v1", "GET", "/compute/v1/projects/p/regions"), OneAt("path"));
+  EXPECT_THAT(faults("storage.v1", "GET", "/storage/v1/b?project=p&nope=1"), OneAt("query.nope"));
+  EXPECT_THAT(faults("storage.v1", "GET", "/storage/v1/b?maxResults=many"),
+              OneAt("query.maxResults"));
+  const char* const series = "/v3/projects/p/timeSeries?aggregation.perSeriesAligner=ALIGN_";
+  const auto aligned = [&](const std::string& how) {
+    return faults("monitoring.v3", "GET", (series + how).c_str());
+  };
+  EXPECT_THAT(aligned("NEXT_OLDER"), testing::IsEmpty());
+  EXPECT_THAT(aligned("UP"), OneAt("query.aggregation.perSeriesAligner"));
+  EXPECT_THAT(aligned("MAX&aggregation.alignmentPeriod=1d"),
+              OneAt("query.aggregation.alignmentPeriod"));
+  const auto query = [&](const char* body) {
+    return faults("bigquery.v2", "POST", "/bigquery/v2/projects/p/queries", body);
+  };
+  EXPECT_THAT(query(R"({"timeoutMs":4000000000,"useLegacySql":false})"), testing::IsEmpty());
+  EXPECT_THAT(query(R"({"timeoutMs":-1})"), OneAt("body.timeoutMs"));
+  EXPECT_THAT(query(R"({"maximumBytesBilled":1})"), OneAt("body.maximumBytesBilled"));
+  EXPECT_THAT(query(R"({"queryParameters":[{"nope":1}]})"), OneAt("body.queryParameters[0].nope"));
+  const char* const import = "/v1/users/me:importSshPublicKey";
+  EXPECT_THAT(faults("oslogin.v1", "POST", import, R"({"expirationTimeUsec":1})"),
+              OneAt("body.expirationTimeUsec"));
+  EXPECT_THAT(faults("oslogin.v1", "POST", import, R"({"fingerprint":"f"})"),
+              OneAt("body.fingerprint"));
+}
+
+TEST(ConformanceJudge, FindsAWrongReplyOfAServiceBesideCloudTpu) {
+  const auto region = [](const Json& reply) { return JudgeReply("compute.v1", "Region", reply); };
+  EXPECT_THAT(region({{"quotas", {{{"metric", "IN_USE_ADDRESSES"}, {"usage", 0.0}}}}}),
+              testing::IsEmpty());
+  EXPECT_THAT(region({{"nope", 1}}), OneAt("reply.nope"));
+  EXPECT_THAT(region({{"id", 7}}), OneAt("reply.id"));
+  EXPECT_THAT(region({{"status", "SIDEWAYS"}}), OneAt("reply.status"));
+  EXPECT_THAT(region({{"quotas", {{{"limit", "8"}}}}}), OneAt("reply.quotas[0].limit"));
+  EXPECT_THAT(region({{"quotas", {{{"metric", "TEA"}}}}}), OneAt("reply.quotas[0].metric"));
+  EXPECT_THAT(JudgeReply("compute.v1", "Metadata", {{"fingerprint", "no base64"}}),
+              OneAt("reply.fingerprint"));
+  EXPECT_THAT(JudgeReply("oslogin.v1", "PosixAccount", {{"primary", false}}),
+              OneAt("reply.primary"));
+}
+
+TEST(ConformanceJudge, LooksIntoFields) {
+  const auto buckets = [](const std::string& fields) {
+    return JudgeRequest("storage.v1",
+                        {.method = "GET", .target = "/storage/v1/b?project=p&fields=" + fields})
+        .faults;
+  };
+  for (const char* good : {"*", "items", "nextPageToken,items(name,location)", "items/name",
+                           "items(labels/mine,owner/entity),kind"}) {
+    EXPECT_THAT(buckets(good), testing::IsEmpty()) << good;
+  }
+  for (const char* bad : {"", "nope", "items(nope)", "items/name/nope", "items(name", "items)",
+                          "name", "items,", "nextPageToken(name)"}) {
+    EXPECT_THAT(buckets(bad), OneAt("query.fields")) << bad;
+  }
+}
+
+TEST(ConformanceJudge, KnowsTheOlderFormOfErrors) {
+  const Json entry = {{"message", "no"}, {"domain", "global"}, {"reason", "notFound"}};
+  Json good = {{"error", {{"code", 404}, {"message", "no"}, {"errors", Json::array({entry})}}}};
+  EXPECT_THAT(JudgeOlderError(404, good), testing::IsEmpty());
+  EXPECT_THAT(JudgeOlderError(400, good), OneAt("reply.error.code"));
+  good["error"]["nope"] = 1;
+  EXPECT_THAT(JudgeOlderError(404, good), OneAt("reply.error.nope"));
+  good["error"].erase("nope");
+  good["error"]["errors"][0].erase("reason");
+  EXPECT_THAT(JudgeOlderError(404, good), OneAt("reply.error.errors"));
+  good["error"].erase("errors");
+  EXPECT_THAT(JudgeOlderError(404, good), OneAt("reply.error.errors"));
+}
+
 }  // namespace
 }  // namespace jobman::conformance

@@ -74,16 +74,17 @@ std::optional<Metadata> ItemsOf(const Json& body) {
   return items;
 }
 
-/// A parameter that no method of this API takes, or one that comes twice; empty if there is none.
-/// Source: Compute Engine API, "Standard query parameters".
+/// A parameter that the method does not take, or one that comes twice; empty if there is none.
+/// Source: Compute Engine API, "Standard query parameters"; its discovery document: of the methods
+/// here, only the change of the metadata takes requestId.
 std::string UnknownParameter(const Request& request) {
   static const std::set<std::string> kKnown = {
-      "$.xgafv",        "access_token", "alt",       "callback",  "fields", "key",
-      "oauth_token",    "prettyPrint",  "quotaUser", "requestId", "userIp", "uploadType",
-      "upload_protocol"};
+      "$.xgafv",     "access_token", "alt",       "callback", "fields",     "key",
+      "oauth_token", "prettyPrint",  "quotaUser", "userIp",   "uploadType", "upload_protocol"};
+  const bool changes = request.path.ends_with("/setCommonInstanceMetadata");
   if (!request.repeated.empty()) return *request.repeated.begin();
   for (const auto& [name, value] : request.query) {
-    if (!kKnown.contains(name)) return name;
+    if (!kKnown.contains(name) && !(changes && name == "requestId")) return name;
   }
   return {};
 }

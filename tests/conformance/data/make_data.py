@@ -37,7 +37,7 @@ def methods_of(resource):
         yield method['id'], {
             'http': method['httpMethod'], 'path': '/' + method['flatPath'], 'query': query,
             'request': method.get('request', {}).get('$ref', ''),
-            'response': method['response']['$ref']}
+            'response': method.get('response', {}).get('$ref', '')}
     for inner in resource.get('resources', {}).values():
         yield from methods_of(inner)
 

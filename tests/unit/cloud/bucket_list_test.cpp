@@ -80,6 +80,7 @@ TEST_F(BucketListTest, SizesAreTheNewestPointsOfAllClasses) {
                              "metric.type%3D%22storage.googleapis.com%2Fstorage%2Ftotal_bytes%22"));
   EXPECT_THAT(url, HasSubstr("interval.startTime=2025-12-30T12%3A00%3A00.000Z"));
   EXPECT_THAT(url, HasSubstr("interval.endTime=2026-01-01T12%3A00%3A00.000Z"));
+  EXPECT_THAT(url, HasSubstr("&view=FULL"));
 }
 
 TEST_F(BucketListTest, OfABucketOnlyTheNewestTimeCounts) {
