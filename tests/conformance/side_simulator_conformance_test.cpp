@@ -16,31 +16,30 @@ class SideSimulatorConformance : public sim::ServiceFixture {
   void TearDown() override {}
 
   /// A call that the document has, and whose answer it has, too.
-  Json Ask(const std::string& service, const std::string& http, const std::string& path,
+  Json Ask(const std::string& api, const std::string& http, const std::string& path,
            const Query& query = {}, const Json& body = Json()) {
     const Verdict verdict =
-        JudgeRequest(service, {.method = http,
-                               .target = path + TextOf(query),
-                               .body = body.is_null() ? std::string() : body.dump()});
+        JudgeRequest(api, {.method = http,
+                           .target = path + TextOf(query),
+                           .body = body.is_null() ? std::string() : body.dump()});
     EXPECT_THAT(verdict.faults, testing::IsEmpty()) << http << " " << path;
     const sim::Reply reply = Call(http, path, query, body);
     EXPECT_EQ(reply.status, 200) << http << " " << path << reply.body.dump();
     if (verdict.id.empty() || reply.status != 200) return reply.body;
     answered.insert(verdict.id);
-    EXPECT_THAT(JudgeSideReply(service, verdict.id, reply.body), testing::IsEmpty())
+    EXPECT_THAT(JudgeSideReply(api, verdict.id, reply.body), testing::IsEmpty())
         << verdict.id << reply.body.dump();
     return reply.body;
   }
-  void AskInVain(const std::string& service, int status, const std::string& http,
+  void AskInVain(const std::string& api, int status, const std::string& http,
                  const std::string& path, const Query& query = {}, const Json& body = Json()) {
     const sim::Reply reply = Call(http, path, query, body);
     EXPECT_EQ(reply.status, status) << http << " " << path << reply.body.dump();
-    EXPECT_THAT(JudgeSideError(service, status, reply.body), testing::IsEmpty())
-        << reply.body.dump();
+    EXPECT_THAT(JudgeSideError(api, status, reply.body), testing::IsEmpty()) << reply.body.dump();
   }
-  void ExpectAllOf(const std::string& service) const {
+  void ExpectAllOf(const std::string& api) const {
     std::set<std::string> all;
-    for (const auto& [id, method] : Document(service).at("methods").items()) all.insert(id);
+    for (const auto& [id, method] : Document(api).at("methods").items()) all.insert(id);
     EXPECT_EQ(answered, all);
   }
 
