@@ -13,7 +13,8 @@ namespace jobman::client {
 using core::IsTrueIn;
 using core::kEnableOsLogin;
 
-/// How many hosts the slices of one attempt have. 0 if the type's number of hosts is not known here.
+/// How many hosts the slices of one attempt have. 0 if the type's number of hosts is not known
+/// here.
 int HostsFor(const core::TpuSpec& tpu);
 
 /// How many external addresses the slices of one attempt take: one for each host. 0 if they take
