@@ -119,7 +119,7 @@ TEST_F(DoctorCommand, JsonIsOneDocument) {
   const auto json = base::ParseJson(ended.out);
   ASSERT_TRUE(json.ok()) << ended.out;
   EXPECT_EQ((*json)[0]["check"], "credentials");
-  EXPECT_EQ(json->size(), 15U);
+  EXPECT_EQ(json->size(), 16U);
 }
 
 TEST_F(DoctorCommand, OfTheSimulatorTheCloudIsSkipped) {

@@ -475,10 +475,10 @@ TEST_F(DoctorTest, ACloudThatDoesNotNameTheVmIsGivenUp) {
   client::Context context = Context();
   context.open_cloud = test::Lend(silent);
   const auto findings = Await(Diagnose(context, probes_, about_, {}));
-  ASSERT_EQ(findings[10].check, "host");
-  EXPECT_EQ(findings[10].result, Verdict::kFailed);
-  EXPECT_THAT(findings[10].found, HasSubstr("the name of its VM: no answer within 10s"));
-  ExpectCure(findings[10]);
+  ASSERT_EQ(findings[11].check, "host");
+  EXPECT_EQ(findings[11].result, Verdict::kFailed);
+  EXPECT_THAT(findings[11].found, HasSubstr("the name of its VM: no answer within 10s"));
+  ExpectCure(findings[11]);
 }
 
 TEST_F(DoctorTest, TheStateFolderIsShownWithItsDisk) {
@@ -508,11 +508,11 @@ TEST_F(DoctorTest, WithoutStoresTheRestIsLookedAt) {
   context.stores = {};
   about_.store = base::NotFound("gone");
   const auto findings = Await(Diagnose(context, probes_, about_, {}));
-  ASSERT_EQ(findings.size(), 15U);
+  ASSERT_EQ(findings.size(), 16U);
   EXPECT_EQ(findings[0].result, Verdict::kOk);
-  EXPECT_EQ(findings[10].result, Verdict::kSkipped) << "host";
-  EXPECT_EQ(findings[12].result, Verdict::kFailed) << "store";
-  EXPECT_EQ(findings[13].result, Verdict::kSkipped) << "controller";
+  EXPECT_EQ(findings[11].result, Verdict::kSkipped) << "host";
+  EXPECT_EQ(findings[13].result, Verdict::kFailed) << "store";
+  EXPECT_EQ(findings[14].result, Verdict::kSkipped) << "controller";
 }
 
 TEST_F(DoctorTest, AControllerIsNamedOrMissed) {
