@@ -14,11 +14,11 @@
 #include "jobman/base/hash.hpp"
 #include "jobman/base/log.hpp"
 #include "jobman/base/strings.hpp"
+#include "jobman/ssh/ssh_library.hpp"
 #include "ssh/agent.hpp"
 #include "ssh/agent_forwarding.hpp"
 #include "ssh/host_keys.hpp"
 #include "ssh/proxy.hpp"
-#include "ssh/ssh_library.hpp"
 #include "ssh/way.hpp"
 
 namespace jobman::ssh {

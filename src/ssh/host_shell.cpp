@@ -2,8 +2,8 @@
 
 #include <libssh/libssh.h>
 
+#include "jobman/ssh/ssh_library.hpp"
 #include "ssh/session_pool.hpp"
-#include "ssh/ssh_library.hpp"
 
 namespace jobman::ssh {
 namespace {

@@ -9,9 +9,9 @@
 #include "jobman/base/handle.hpp"
 #include "jobman/base/random.hpp"
 #include "jobman/base/strings.hpp"
+#include "jobman/ssh/ssh_library.hpp"
 #include "ssh/error_map.hpp"
 #include "ssh/private_keys.hpp"
-#include "ssh/ssh_library.hpp"
 
 namespace jobman::ssh {
 namespace {

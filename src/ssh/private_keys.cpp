@@ -10,8 +10,8 @@
 
 #include "jobman/base/env.hpp"
 #include "jobman/base/trusted.hpp"
+#include "jobman/ssh/ssh_library.hpp"
 #include "ssh/error_map.hpp"
-#include "ssh/ssh_library.hpp"
 
 namespace jobman::ssh {
 namespace {

@@ -1,7 +1,7 @@
 // The functions of libssh that jobman calls, by their own names, so that no caller knows: each
 // passes its arguments on to the library, which the first one opens. A function that is missing
 // here does not link.
-#include "ssh/ssh_library.hpp"
+#include "jobman/ssh/ssh_library.hpp"
 
 #include <libssh/callbacks.h>
 #include <libssh/libssh.h>

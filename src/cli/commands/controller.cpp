@@ -13,6 +13,7 @@
 #include "jobman/client/background_controller.hpp"
 #include "jobman/controller/controller.hpp"
 #include "jobman/ssh/file_limit.hpp"
+#include "jobman/ssh/ssh_library.hpp"
 
 namespace jobman::cli {
 namespace {
@@ -46,6 +47,7 @@ base::Result<int> RunController(App& app, const RunOptions& options) {
   base::StartLog({}, LevelOnTerminal(app), base::GetEnv("JOBMAN_TRACE").value_or(""));
   JM_ASSIGN_OR_RETURN(const client::Context context, app.OpenForWriting());
   ssh::RaiseFileLimit();
+  JM_TRY(ssh::OpenSshLibrary());  // while descriptors are free for its files
   asio::io_context loop;
   ControllerAdapters adapters(loop, context.paths, context.stores);
   controller::Options settings{.paths = context.paths};

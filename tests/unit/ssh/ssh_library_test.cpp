@@ -1,4 +1,4 @@
-#include "ssh/ssh_library.hpp"
+#include "jobman/ssh/ssh_library.hpp"
 
 #include <dlfcn.h>
 #include <gtest/gtest.h>
