@@ -123,7 +123,7 @@ TEST(Sections, HostsLogInToEachOtherWithTheKeyOfTheJob) {
       "for one in $(echo $JOBMAN_HOSTS | tr , ' '); do "
       "ssh -n -o BatchMode=yes -o StrictHostKeyChecking=yes -o ConnectTimeout=20 $one "
       "'echo logged in to $(hostname)'; done; ssh-keygen -l -f ~/.ssh/jobman-peers; "
-      "[ $JOBMAN_HOST_INDEX != 0 ] || echo all of it | podrun --hosts 0-1 cat");
+      "[ $JOBMAN_HOST_INDEX != 0 ] || echo all of it | ~/.local/bin/podrun --hosts 0-1 cat");
   const Ran ran = place.Jobman({"run", file, "--set", "ssh.host_to_host=true"});
   EXPECT_EQ(ran.code, 0) << ran.All();
   std::string keys[2];
