@@ -21,11 +21,11 @@ Function Find(const char* name) {
 
 }  // namespace
 
-// Hidden: libcrypto's own calls must find its own functions. Names in parentheses are no macros.
-#define JM_CRYPTO(result, name, parameters, arguments)                       \
-  extern "C" __attribute__((visibility("hidden"))) result(name) parameters { \
-    static const auto kFunction = Find<decltype(&(name))>(#name);            \
-    return kFunction arguments;                                              \
+// Hidden: libcrypto's own calls must find its own functions.
+#define JM_CRYPTO(result, name, parameters, arguments)                      \
+  extern "C" __attribute__((visibility("hidden"))) result name parameters { \
+    static const auto kFunction = Find<decltype(&(name))>(#name);           \
+    return kFunction arguments;                                             \
   }
 
 JM_CRYPTO(void, BIO_free_all, (BIO * bio), (bio))

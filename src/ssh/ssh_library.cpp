@@ -31,10 +31,10 @@ base::Status OpenSshLibrary() {
 
 // jobman is linked with nothing that calls them, so they are not exported: libssh's own calls find
 // its own functions.
-#define JM_SSH(result, name, parameters, arguments)                                  \
-  extern "C" result name parameters {                                                \
-    static const auto kFunction = jobman::ssh::FindInLibssh<decltype(&name)>(#name); \
-    return kFunction arguments;                                                      \
+#define JM_SSH(result, name, parameters, arguments)                                    \
+  extern "C" result name parameters {                                                  \
+    static const auto kFunction = jobman::ssh::FindInLibssh<decltype(&(name))>(#name); \
+    return kFunction arguments;                                                        \
   }
 
 JM_SSH(int, ssh_channel_close, (ssh_channel channel), (channel))
