@@ -95,7 +95,9 @@ dpkg-deb -x "$deb" "$work/deb"
 said=$("$work/deb/usr/bin/jobman" --version) || fail "the program of the .deb does not run here"
 (cd "$work/deb" && dpkg-deb -I "$deb" md5sums | md5sum --quiet -c -) || fail "the sums of the .deb are wrong"
 said=$(dpkg-deb -f "$deb" Depends)
-case $said in *libc6*libcurl*) ;; *) fail "the .deb does not depend on its libraries" ;; esac
+for library in libc6 libcurl libssh libssl; do
+  case $said in *"$library"*) ;; *) fail "the .deb does not depend on $library" ;; esac
+done
 db="$work/dpkg"
 mkdir -p "$db/var/lib/dpkg/info" "$db/var/lib/dpkg/updates" "$db/var/log"
 : >"$db/var/lib/dpkg/status"

@@ -18,7 +18,8 @@ LateLibrary::LateLibrary(const char* file, const char* package)
 }
 
 void* LateLibrary::Find(const char* function) const {
-  if (!opened_.ok()) JM_CHECK(false, opened_.error().ToString().c_str());
+  if (!opened_.ok())
+    JM_CHECK(false, (opened_.error().ToString() + "; " + opened_.error().hint).c_str());
   void* const address = dlsym(handle_, function);
   if (address == nullptr) JM_CHECK(false, (std::string(file_) + " lacks " + function).c_str());
   return address;

@@ -87,6 +87,19 @@ jc_drop() {
   rm -rf "$1"
 }
 
+# What arrived. The folder stays, as it tells that the copy began when there was no DST.
+jc_empty() {
+  jc_drop "$jc_scratch/unpacked"
+  rm -f "$jc_archive"
+}
+
+# Not with the lock open: on NFS a file that is open leaves the folder full when it is removed.
+jc_remove() {
+  jc_empty
+  exec 9>&-
+  jc_drop "$jc_scratch"
+}
+
 # What a copy that nobody took up again left behind.
 jc_drop_old() {
   for jc_old in "$jc_into"/.jobman-cp-*; do
@@ -137,7 +150,7 @@ jc_look() {
   fi
   jc_hold
   # What was begun to be unpacked when the host went down is not whole any more.
-  if [ "$1" = fresh ] || [ -e "$jc_scratch/unpacked" ]; then jc_drop "$jc_scratch"; fi
+  if [ "$1" = fresh ] || [ -e "$jc_scratch/unpacked" ]; then jc_empty; fi
   jc_have=$(stat -c %s "$jc_archive" 2>/dev/null) || jc_have=0
   echo "at $jc_have"
   [ "$jc_have" -gt 0 ] || return 0
@@ -160,7 +173,7 @@ jc_receive() {
   jc_said=$(sh -c 'echo $$ "$1" >"$0/lock" && exec cat >>"$0/archive"' \
     "$jc_scratch" "$jc_boot" 2>&1) && return
   # What does not fit is not kept: the disk may be that of a running job.
-  case $jc_said in *'No space left'* | *'uota exceeded'*) jc_drop "$jc_scratch" ;; esac
+  case $jc_said in *'No space left'* | *'uota exceeded'*) jc_remove ;; esac
   jc_said=${jc_said##*: }
   jc_into=$(cd "$jc_into" && pwd)
   jc_fail "$jc_into: ${jc_said:-another copy of the same took over}"
@@ -237,7 +250,7 @@ jc_commit() {
   trap '' TERM HUP INT PIPE
   [ -d "$jc_scratch" ] || jc_fail "$jc_scratch: No such directory any more: the copy was removed"
   jc_hold
-  trap 'jc_drop "$jc_scratch"' EXIT
+  trap jc_remove EXIT
   : >"$jc_scratch/lock"
   jc_have=$(stat -c %s "$jc_archive") || exit 2
   [ "$jc_have" = "$1" ] || jc_fail "$jc_archive: it has $jc_have of $1 bytes, and was removed"
@@ -260,7 +273,7 @@ jc_commit() {
 
 jc_discard() {
   trap '' TERM HUP INT PIPE
-  if [ -e "$jc_scratch" ]; then jc_hold && jc_drop "$jc_scratch"; fi
+  if [ -e "$jc_scratch" ]; then jc_hold && jc_remove; fi
   [ ! -e "$jc_scratch" ] || jc_fail "$jc_scratch: it is still there"
   echo gone
 }

@@ -2,6 +2,7 @@
 #include <utility>
 
 #include "jobman/base/shell.hpp"
+#include "jobman/base/strings.hpp"
 #include "jobman/core/run_id.hpp"
 #include "jobman/store/sqlite_store.hpp"
 #include "store/documents.hpp"
@@ -49,7 +50,8 @@ Result<core::Guest> ReadGuest(const std::string& row, std::string_view text) {
 base::Error UnreadError(base::Error error, const std::string& row, const std::string& file) {
   const core::Guest login = LoginIn(row);
   if (error.reason != base::Reason::kNewerStore) {
-    const std::string drop = "DELETE FROM meta WHERE key = '" + row + "'";
+    const std::string drop =
+        "DELETE FROM meta WHERE key = '" + base::ReplaceAll(row, "'", "''") + "'";
     error.hint = "drop the record: sqlite3 " + base::ShellQuote(file) + " " +
                  base::ShellQuote(drop) +
                  "; nodes may have the key, so add it anew, and remove it to take it away";

@@ -12,6 +12,7 @@
 #include "jobman/base/strings.hpp"
 #include "jobman/client/guests.hpp"
 #include "jobman/ports/guest_store.hpp"
+#include "jobman/ui/text.hpp"
 
 namespace jobman::cli {
 namespace {
@@ -60,9 +61,12 @@ int ShowChanges(App& app, const views::GuestChanges& view, const std::string& ag
   return errors.empty() ? kSuccess : ExitCodeOf(errors.front());
 }
 
+/// With --quiet, too, as the exit code is that of the first. Not wrapped: the cure is a command.
 void SayUnread(App& app, const std::vector<ports::UnreadGuest>& unread) {
-  for (const ports::UnreadGuest& one : unread)
-    app.Say(one.error.ToString() + (one.error.hint.empty() ? "" : "; " + one.error.hint));
+  for (const ports::UnreadGuest& one : unread) {
+    const std::string cure = one.error.hint.empty() ? "" : "; " + one.error.hint;
+    app.terminal().Err(ui::CleanLines(one.error.ToString() + cure));
+  }
 }
 
 /// What was asked for is not done where a record cannot be used.

@@ -26,5 +26,10 @@ TEST(LateLibraryDeathTest, AFunctionThatIsNotThereEndsTheProgram) {
   EXPECT_DEATH(zlib.Find("no_such_function"), "libz.so.1 lacks no_such_function");
 }
 
+TEST(LateLibraryDeathTest, ALibraryThatIsNotThereEndsItWithTheCure) {
+  const LateLibrary none("libnone.so.7", "libnone7");
+  EXPECT_DEATH(none.Find("any"), "libnone.so.7 cannot be used: .*; install it: apt-get install");
+}
+
 }  // namespace
 }  // namespace jobman::base

@@ -64,6 +64,9 @@ TEST_F(KeysCommands, ARecordThatCannotBeUsedIsNamedAndKeepsNobodyElse) {
   EXPECT_EQ(listed.exit_code, damaged);
   EXPECT_THAT(listed.out, HasSubstr("bob"));
   EXPECT_THAT(listed.err, HasSubstr("the record of ann is damaged; drop it"));
+  const auto quiet = world_.Run({"keys", "list", "-q"});
+  EXPECT_EQ(quiet.exit_code, damaged);
+  EXPECT_THAT(quiet.err, HasSubstr("the record of ann is damaged")) << "an error is told";
   const auto again = world_.Run({"keys", "add", AnnFile(), "--yes"});
   EXPECT_EQ(again.exit_code, damaged);
   EXPECT_THAT(again.err, HasSubstr("the record of ann is damaged"));

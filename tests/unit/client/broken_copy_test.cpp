@@ -212,6 +212,23 @@ TEST_F(SharedTarget, ACopyThatBrokeOffGoesOnToTheSameName) {
   EXPECT_EQ(done[static_cast<std::size_t>(late)].resumed, 1'000'000);
 }
 
+/// One host was ended while it gave the copy its name; what it had unpacked is not whole.
+TEST_F(SharedTarget, ACommitThatWasEndedHasTheSameNameStill) {
+  breaking_.breaks = 0;
+  Write(Here("shared/new/big"), "half");
+  Write(Here("shared/" + CopyFolder(Context(), Plan()) + "-0/unpacked/dir/more"), "half");
+  ExpectWhole(CopyToBoth(Plan()));
+}
+
+/// The first call reached one host of the two, and left its mark there. The second broke off, and
+/// the source was changed before the third: what the second left is of no use.
+TEST_F(SharedTarget, WhatIsOfNoUseAnyMoreStillTellsTheName) {
+  breaking_.breaks = 0;
+  Write(Here("shared/new/big"), "of the first call");
+  Write(Here("shared/" + CopyFolder(Context(), Plan()) + "-0/archive"), "of the second");
+  ExpectWhole(CopyToBoth(Plan()));
+}
+
 volatile std::sig_atomic_t terms = 0;
 
 /// Hosts may share the folder: the number of a process there is somebody else's here.

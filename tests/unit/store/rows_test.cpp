@@ -60,6 +60,11 @@ TEST_F(RowsTest, AGuestThatCannotBeReadIsNamedAndTheOthersAreRead) {
     EXPECT_THAT(said, HasSubstr((dir_ / "jobman.db").string() + ": "));
     EXPECT_FALSE(unread[0].error.hint.empty()) << value;
   }
+  auto db = Database::Open((dir_ / "jobman.db").string(), SQLITE_OPEN_READWRITE).value();
+  const std::string odd = "INSERT INTO meta (key, value) VALUES ('guest:a''b:t d', '{')";
+  ASSERT_TRUE(db.RunScript(odd, "testing").ok());
+  EXPECT_THAT(store_.UnreadGuests().value().at(0).error.hint, HasSubstr("guest:a'\\'''\\''b"))
+      << "a quote is two in SQL, and each is quoted for the shell";
 }
 
 TEST_F(RowsTest, WishOfANewerJobmanIsRefused) {
