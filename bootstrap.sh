@@ -10,8 +10,9 @@ libspdlog-dev libfmt-dev libssh-dev libyaml-cpp-dev libasio-dev libsqlite3-dev l
 libcpp-httplib-dev libre2-dev zlib1g-dev openssh-server openssh-client util-linux procps libgtest-dev
 libgmock-dev libbenchmark-dev librapidcheck-dev ca-certificates"
 # Without these the build is slower, the simulated hosts share one process tree, the formatting is
-# not checked, and the tests that need curl, jq or a second shell are skipped.
-wanted="ccache bubblewrap clang-format curl jq busybox"
+# not checked, short commands open libcrypto to hash a line, and the tests that need curl, jq or a
+# second shell are skipped.
+wanted="ccache bubblewrap clang-format curl jq busybox libmd-dev"
 
 usage() {
   cat <<EOF

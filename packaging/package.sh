@@ -97,7 +97,7 @@ make_tree() {
   chmod 755 "$tree/install.sh"
   # What is compiled in, too.
   printf '%s\n' ca-certificates nlohmann-json3-dev libcli11-dev libasio-dev libcpp-httplib-dev \
-    >>"$work/owners"
+    libspdlog-dev libmd-dev >>"$work/owners"
   add_licences "$tree/share/doc/jobman/licences"
   (cd "$tree" && find . -type f -exec sha256sum {} + | LC_ALL=C sort -k 2) >"$work/sums"
   printf '%s-%s\n' "$version" "$(sha256sum "$work/sums" | cut -c 1-12)" >"$tree/share/jobman/build-id"

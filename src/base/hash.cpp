@@ -2,6 +2,9 @@
 
 #include <openssl/evp.h>
 #include <openssl/sha.h>
+#ifdef JOBMAN_LIBMD
+#include <sha2.h>
+#endif
 
 #include <algorithm>
 #include <array>
@@ -24,6 +27,16 @@ std::string ToHex(const unsigned char* bytes, std::size_t size) {
 const unsigned char* Unsigned(std::string_view bytes) {
   return reinterpret_cast<const unsigned char*>(bytes.data());
 }
+
+#ifdef JOBMAN_LIBMD
+/// `list` and other short commands hash a line or two: opening libcrypto takes longer than reading
+/// a thousand jobs (ADR 33).
+std::string ShortSha256Hex(std::string_view bytes) {
+  std::array<char, SHA256_DIGEST_STRING_LENGTH> hex = {};
+  SHA256Data(Unsigned(bytes), bytes.size(), hex.data());
+  return hex.data();
+}
+#endif
 
 }  // namespace
 
@@ -64,6 +77,10 @@ std::string Sha256::Hex() const {
 }
 
 std::string Sha256Hex(std::string_view bytes) {
+#ifdef JOBMAN_LIBMD
+  constexpr std::size_t kShort = std::size_t{64} << 10;
+  if (bytes.size() <= kShort) return ShortSha256Hex(bytes);
+#endif
   Sha256 hash;
   hash.Add(bytes);
   return hash.Hex();

@@ -1,5 +1,9 @@
 #include "jobman/base/log.hpp"
 
+// Its code is compiled in here. Its library would be one more to load at each start (ADR 33); the
+// linker leaves out what nobody needs.
+#undef SPDLOG_COMPILED_LIB
+#undef SPDLOG_SHARED_LIB
 #include <spdlog/pattern_formatter.h>
 #include <spdlog/sinks/rotating_file_sink.h>
 #include <spdlog/sinks/stdout_sinks.h>

@@ -6,7 +6,9 @@ namespace jobman::cli {
 
 void SortJobs(std::vector<ports::JobSummary>& jobs, const std::string& key) {
   using Job = ports::JobSummary;
-  std::sort(jobs.begin(), jobs.end(), [](const Job& a, const Job& b) { return a.id < b.id; });
+  const auto by_id = [](const Job& a, const Job& b) { return a.id < b.id; };
+  // The store lists them so, and a row is long: it is not to be moved without need.
+  if (!std::is_sorted(jobs.begin(), jobs.end(), by_id)) std::sort(jobs.begin(), jobs.end(), by_id);
   const auto by = [&](auto member) {
     std::stable_sort(jobs.begin(), jobs.end(),
                      [member](const Job& a, const Job& b) { return a.*member < b.*member; });

@@ -14,6 +14,10 @@ pkg_check_modules(re2 REQUIRED IMPORTED_TARGET re2)
 pkg_check_modules(libssh REQUIRED IMPORTED_TARGET libssh>=0.9)
 find_path(ASIO_INCLUDE_DIR asio.hpp REQUIRED)
 find_path(HTTPLIB_INCLUDE_DIR httplib.h REQUIRED)
+# Without it libcrypto hashes short texts, too (ADR 33). Linked statically: a shared one would be one more
+# to load at each start.
+find_path(LIBMD_INCLUDE_DIR sha2.h)
+find_library(LIBMD_LIBRARY libmd.a)
 
 # yaml-cpp before 0.8 exports no namespaced target.
 if(NOT TARGET yaml-cpp::yaml-cpp)

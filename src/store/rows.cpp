@@ -85,15 +85,19 @@ Result<core::Wish> ReadWish(const std::string& word) {
 
 /// What a row says of its job's wait. A damaged or newer record says nothing here: it must not hide
 /// the others.
-void ReadWait(const std::optional<std::string>& attempt, const std::optional<std::string>& state,
-              ports::JobSummary& row) {
+std::optional<core::Search> ReadSearch(std::string_view attempt) {
+  if (attempt.empty()) return std::nullopt;
+  const auto json = base::ParseJson(attempt);
   core::Job job;
-  const auto attempt_json = base::ParseJson(attempt.value_or("{}"));
-  if (attempt_json.ok() && core::ReadAttempt(*attempt_json, job).ok()) row.search = job.search;
-  const auto state_json = base::ParseJson(state.value_or("{}"));
-  const auto known = state_json.ok() ? core::StateFromJson(*state_json)
-                                     : base::Result<core::JobState>(state_json.error());
-  if (state && known.ok()) row.pause = PauseOf(*known);
+  return json.ok() && core::ReadAttempt(*json, job).ok() ? job.search : std::nullopt;
+}
+
+std::optional<core::BackingOff> ReadPause(std::string_view state) {
+  if (state.empty()) return std::nullopt;
+  const auto json = base::ParseJson(state);
+  if (!json.ok()) return std::nullopt;
+  const auto known = core::StateFromJson(*json);
+  return known.ok() ? PauseOf(*known) : std::nullopt;
 }
 
 }  // namespace
@@ -191,8 +195,8 @@ Result<ports::JobSummary> ReadSummary(Query& query) {
                         .why = query.Text()};
   row.state = StateOfStatus(row.status);
   JM_ASSIGN_OR_RETURN(row.labels, ReadLabels(query.View()));
-  const std::optional<std::string> attempt = query.MaybeText();
-  ReadWait(attempt, query.MaybeText(), row);
+  row.search = ReadSearch(query.View());
+  row.pause = ReadPause(query.View());
   return row;
 }
 

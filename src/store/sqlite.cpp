@@ -196,7 +196,8 @@ std::optional<std::string> Query::MaybeText() {
 
 Result<Database> Database::Open(const std::string& name, int flags) {
   sqlite3* raw = nullptr;
-  const int code = sqlite3_open_v2(name.c_str(), &raw, flags, nullptr);
+  // Without SQLite's lock around each call: a store belongs to one thread.
+  const int code = sqlite3_open_v2(name.c_str(), &raw, flags | SQLITE_OPEN_NOMUTEX, nullptr);
   Handle db(raw);  // must be closed even if opening failed
   if (code != SQLITE_OK) return ToError(raw, "opening the store", name);
   sqlite3_extended_result_codes(raw, 1);

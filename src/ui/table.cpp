@@ -6,6 +6,8 @@
 #include <optional>
 #include <utility>
 
+#include "jobman/base/clean.hpp"
+
 namespace jobman::ui {
 namespace {
 
@@ -20,34 +22,10 @@ void AppendCell(std::string& line, const Cell& cell, const Column& column, int w
                 const Style& style) {
   const std::string text = column.by_end ? TruncateFront(cell.text, width, style.utf8)
                                          : Truncate(cell.text, width, style.utf8);
-  const int padding = width - DisplayWidth(text);
-  if (column.right) line += Spaces(padding);
+  const auto padding = static_cast<std::size_t>(std::max(width - DisplayWidth(text), 0));
+  if (column.right) line.append(padding, ' ');
   line += Paint(cell.tone, text, style);
-  if (!column.right) line += Spaces(padding);
-}
-
-std::string RenderRow(const std::vector<Cell>& row, const std::vector<Column>& columns,
-                      const std::vector<int>& widths, const Style& style) {
-  // Trailing empty cells would only add spaces.
-  std::size_t used = row.size();
-  while (used > 0 && row[used - 1].text.empty()) --used;
-  std::string line;
-  for (std::size_t i = 0; i < used; ++i) {
-    if (i > 0) line += Spaces(kGap);
-    if (columns[i].wraps && style.width > 0) {
-      const int indent = std::accumulate(widths.begin(), widths.begin() + static_cast<int>(i),
-                                         kGap * static_cast<int>(i));
-      // In a narrow terminal it is better to be wrapped by that than to be a column of words.
-      const bool narrow = style.width - indent < kMinColumnWidth * 2;
-      line +=
-          Paint(row[i].tone, narrow ? row[i].text : Wrap(row[i].text, indent, style.width), style);
-      continue;
-    }
-    AppendCell(line, row[i], columns[i], widths[i], style);
-  }
-  const std::size_t end = line.find_last_not_of(' ');
-  line.resize(end == std::string::npos ? 0 : end + 1);
-  return line + "\n";
+  if (!column.right) line.append(padding, ' ');
 }
 
 std::string RenderNote(const Cell& note, int indent, const Style& style) {
@@ -95,12 +73,81 @@ void Shrink(std::vector<int>& widths, const std::vector<Column>& columns, int li
   }
 }
 
+/// What is shown: columns by their place in a row, each with its width.
+struct Layout {
+  std::vector<Column> columns = {};
+  std::vector<std::size_t> places = {};
+  std::vector<int> widths = {};
+};
+
+/// Leaves out columns, in their order, until the rest can be shortened to `limit`.
+void Drop(Layout& layout, int limit) {
+  for (;;) {
+    std::vector<int> least = layout.widths;
+    for (std::size_t i = 0; i < least.size(); ++i) least[i] = Enough(layout.columns[i], least[i]);
+    if (Total(least) <= limit) return;
+    const auto first = std::min_element(
+        layout.columns.begin(), layout.columns.end(), [](const Column& a, const Column& b) {
+          // Columns that are never dropped come last.
+          return (a.drop > 0 ? a.drop : INT_MAX) < (b.drop > 0 ? b.drop : INT_MAX);
+        });
+    if (first == layout.columns.end() || first->drop == 0) return;
+    const auto index = first - layout.columns.begin();
+    layout.columns.erase(first);
+    layout.places.erase(layout.places.begin() + index);
+    layout.widths.erase(layout.widths.begin() + index);
+  }
+}
+
+/// A cell that wraps goes on below, in its column; in a narrow terminal it is better wrapped by
+/// that than to be a column of words.
+std::string WrappedCell(const Cell& cell, const std::vector<int>& widths, std::size_t column,
+                        const Style& style) {
+  const int indent = std::accumulate(widths.begin(), widths.begin() + static_cast<int>(column),
+                                     kGap * static_cast<int>(column));
+  const bool narrow = style.width - indent < kMinColumnWidth * 2;
+  return Paint(cell.tone, narrow ? cell.text : Wrap(cell.text, indent, style.width), style);
+}
+
+void AppendRow(std::string& text, const std::vector<Cell>& row, const Layout& layout,
+               const Style& style) {
+  const auto cell = [&](std::size_t i) -> const Cell& { return row[layout.places[i]]; };
+  // Trailing empty cells would only add spaces.
+  std::size_t used = layout.places.size();
+  while (used > 0 && cell(used - 1).text.empty()) --used;
+  const std::size_t begin = text.size();
+  for (std::size_t i = 0; i < used; ++i) {
+    if (i > 0) text.append(kGap, ' ');
+    if (layout.columns[i].wraps && style.width > 0)
+      text += WrappedCell(cell(i), layout.widths, i, style);
+    else
+      AppendCell(text, cell(i), layout.columns[i], layout.widths[i], style);
+  }
+  while (text.size() > begin && text.back() == ' ') text.pop_back();
+  text += '\n';
+}
+
+/// For a terminal without UTF-8.
+void MakeAscii(std::string& text) {
+  if (!base::IsPrintableAscii(text)) text = Clean(text, false);
+}
+
 }  // namespace
 
-Table::Table(std::vector<Column> columns) : columns_(std::move(columns)) {}
+Table::Table(std::vector<Column> columns) : columns_(std::move(columns)) {
+  for (Column& column : columns_) TakeText(column.header);
+}
+
+// Most texts are plain and stay where they are.
+void Table::TakeText(std::string& text) {
+  if (base::IsPrintableAscii(text)) return;
+  text = Clean(text, true);
+  ascii_ = ascii_ && base::IsPrintableAscii(text);
+}
 
 void Table::AddRow(std::vector<Cell> cells) {
   cells.resize(columns_.size(), Cell{""});
+  for (Cell& cell : cells) TakeText(cell.text);
   rows_.push_back(std::move(cells));
 }
 
@@ -118,40 +165,32 @@ std::vector<int> Table::Widths() const {
   return widths;
 }
 
-// Leaves out columns, in their order, until the rest can be shortened to `limit`.
-void Table::Drop(int limit) {
-  for (;;) {
-    std::vector<int> least = Widths();
-    for (std::size_t i = 0; i < least.size(); ++i) least[i] = Enough(columns_[i], least[i]);
-    if (Total(least) <= limit) return;
-    const auto first =
-        std::min_element(columns_.begin(), columns_.end(), [](const Column& a, const Column& b) {
-          // Columns that are never dropped come last.
-          return (a.drop > 0 ? a.drop : INT_MAX) < (b.drop > 0 ? b.drop : INT_MAX);
-        });
-    if (first == columns_.end() || first->drop == 0) return;
-    const auto index = first - columns_.begin();
-    columns_.erase(first);
-    for (auto& row : rows_) row.erase(row.begin() + index);
-  }
+Table Table::InAscii() const {
+  Table table = *this;
+  for (Column& column : table.columns_) MakeAscii(column.header);
+  for (auto& row : table.rows_)
+    for (Cell& cell : row) MakeAscii(cell.text);
+  table.ascii_ = true;
+  return table;
 }
 
 std::string Table::Render(const Style& style, bool with_header) const {
-  Table table = *this;
-  for (Column& column : table.columns_) column.header = Clean(column.header, style.utf8);
-  for (auto& row : table.rows_)
-    for (Cell& cell : row) cell.text = Clean(cell.text, style.utf8);
-  if (style.width > 0) table.Drop(style.width);
-  std::vector<int> widths = table.Widths();
-  if (style.width > 0) Shrink(widths, table.columns_, style.width);
+  if (!style.utf8 && !ascii_) return InAscii().Render(style, with_header);
+  Layout layout{.columns = columns_, .places = {}, .widths = Widths()};
+  layout.places.resize(columns_.size());
+  std::iota(layout.places.begin(), layout.places.end(), std::size_t{0});
+  if (style.width > 0) Drop(layout, style.width);
+  if (style.width > 0) Shrink(layout.widths, layout.columns, style.width);
   std::vector<Cell> header;
-  for (const Column& column : table.columns_) header.emplace_back(column.header, Tone::kDim);
+  for (const Column& column : columns_) header.emplace_back(column.header, Tone::kDim);
   std::string text;
-  if (with_header) text += RenderRow(header, table.columns_, widths, style);
-  for (std::size_t i = 0; i < table.rows_.size(); ++i) {
-    text += RenderRow(table.rows_[i], table.columns_, widths, style);
-    const auto note = table.notes_.find(i);
-    if (note != table.notes_.end()) text += RenderNote(note->second, widths.front() + kGap, style);
+  // Room for all rows, as a text that grows is copied; colours come on top.
+  text.reserve((rows_.size() + 1) * static_cast<std::size_t>(Total(layout.widths) + 1));
+  if (with_header) AppendRow(text, header, layout, style);
+  for (std::size_t i = 0; i < rows_.size(); ++i) {
+    AppendRow(text, rows_[i], layout, style);
+    const auto note = notes_.find(i);
+    if (note != notes_.end()) text += RenderNote(note->second, layout.widths.front() + kGap, style);
   }
   return text;
 }

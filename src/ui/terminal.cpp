@@ -6,6 +6,7 @@
 
 #include <algorithm>
 
+#include "jobman/base/clean.hpp"
 #include "jobman/base/env.hpp"
 #include "jobman/base/strings.hpp"
 
@@ -88,7 +89,10 @@ Terminal::~Terminal() {
 }
 
 void Terminal::Out(std::string_view data) {
-  Buffer(CleanText(data, facts_.out_colour));
+  if (base::PlainLength(data) == data.size())
+    Buffer(data);
+  else
+    Buffer(CleanText(data, facts_.out_colour));
 }
 
 void Terminal::OutBytes(std::string_view bytes) {

@@ -49,12 +49,14 @@ class Table {
   std::string Render(const Style& style, bool with_header = true) const;
 
  private:
+  void TakeText(std::string& text);
   std::vector<int> Widths() const;
-  void Drop(int limit);
+  Table InAscii() const;
 
   std::vector<Column> columns_;
   std::vector<std::vector<Cell>> rows_ = {};
   std::map<std::size_t, Cell> notes_ = {};  ///< by the row they are below
+  bool ascii_ = true;                       ///< all texts but the notes are
 };
 
 }  // namespace jobman::ui

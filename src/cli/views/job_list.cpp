@@ -193,12 +193,13 @@ std::string RenderText(const JobList& view, const ui::Style& style) {
   const JobWindow window = WindowOf(view.jobs, height - taken, below ? 2 : 1);
   for (const JobSummary* const job : window.rows) {
     std::vector<ui::Cell> cells;
+    cells.reserve(parts.size());
     for (const Part& part : parts) cells.push_back(part.cell(*job));
     table.AddRow(std::move(cells));
     const auto output = below ? OutputOf(view, *job) : std::nullopt;
     if (output) table.AddNote(*output);
   }
-  text += table.Render(fit, view.header);
+  text = text.empty() ? table.Render(fit, view.header) : text + table.Render(fit, view.header);
   if (!window.rest.empty()) text += CutToWidth(window.rest, style) + "\n";
   return text;
 }
