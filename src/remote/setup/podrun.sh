@@ -5,14 +5,16 @@
 
 jp_window=64   # connections that are being opened at once
 jp_patience=30 # seconds in which one of them should be, or the next ones are opened all the same
-jp_usage='usage: podrun [-icw] [--hosts LIST] [--exclude LIST] [--] COMMAND [WORD...]
+jp_usage='usage: podrun [-icw] [OPTION...] [--] COMMAND [WORD...]
   on all hosts of the job but this one; one word is a shell line, of several each is quoted;
   standard input, unless it is a terminal, is read to its end and goes to each host
   -i, --include-local  on this one, too
   -w, --cwd            in the present folder
   -c, --clean-up       first remove /tmp/libtpu_lockfile and /tmp/tpu_logs
   --hosts LIST         on these, this one included: all, or numbers and ranges such as 0,3-7
-  --exclude LIST       not on these'
+  --exclude LIST       not on these
+  --timeout TIME       TERM to a command that takes longer (90s, 5m), and KILL 10 seconds later
+  --fold               show equal output once, at the end'
 
 jp_refuse() {
   printf 'podrun: %s\n%s\n' "$1" "$jp_usage" >&2
@@ -22,7 +24,7 @@ jp_refuse() {
 # jp_quote WORD: as one word of a shell.
 jp_quote() { printf "'%s'" "$(printf '%s\n' "$1" | sed "s/'/'\\\\''/g")"; }
 
-jp_local='' jp_cwd='' jp_clean='' jp_wanted='' jp_unwanted=''
+jp_local='' jp_cwd='' jp_clean='' jp_wanted='' jp_unwanted='' jp_limit='' jp_fold=''
 jp_option() {
   case $1 in
     i) jp_local=yes ;;
@@ -41,6 +43,14 @@ jp_list() {
   esac
 }
 
+# jp_time TIME: as timeout(1) takes it.
+jp_time() {
+  jp_limit=${1:-}
+  case ${jp_limit%[smh]} in
+    '' | 0 | *[!0-9]* | ??????*) jp_refuse "--timeout '$jp_limit': a time is meant, such as 90s or 5m" ;;
+  esac
+}
+
 while [ $# -gt 0 ]; do
   case $1 in
     --) shift && break ;;
@@ -52,6 +62,12 @@ while [ $# -gt 0 ]; do
       shift
       ;;
     --hosts=* | --exclude=*) jp_list "${1%%=*}" "${1#*=}" ;;
+    --timeout)
+      jp_time "${2:-}"
+      shift
+      ;;
+    --timeout=*) jp_time "${1#*=}" ;;
+    --fold) jp_fold=yes ;;
     -h | --help) printf '%s\n' "$jp_usage" && exit 0 ;;
     --*) jp_refuse "unknown option $1" ;;
     -?*)
@@ -149,7 +165,7 @@ trap 'rm -rf "$jp_dir"' EXIT
 jp_tag=JOBMAN_PODRUN=$$.$(date +%s)
 # The first line that it prints tells that the connection is there. The login shell on the other
 # side may be another one.
-jp_call="echo $jp_tag; exec env $jp_tag sh -c $(jp_quote "exec \"\$(command -v bash || command -v sh)\" -c \"\$0\"") $(jp_quote "$jp_line")"
+jp_call="echo $jp_tag; exec env $jp_tag${jp_limit:+ timeout -k 10 $jp_limit} sh -c $(jp_quote "exec \"\$(command -v bash || command -v sh)\" -c \"\$0\"") $(jp_quote "$jp_line")"
 
 # jp_pause SECONDS: in a process of its own, which TERM ends at once.
 jp_pause() {
@@ -236,21 +252,67 @@ jp_turn() {
   jp_free=$((jp_free - 1))
 }
 
-# jp_prefix NUMBER: before each line. What a login shell prints may precede the line of jp_call.
-jp_prefix() {
+# jp_pass NUMBER: its output, with its number before each line unless it is to be folded. What a login
+# shell prints may precede the line of jp_call.
+jp_pass() {
+  jp_mark="host $1 | "
+  [ -z "$jp_fold" ] || jp_mark=
   while IFS= read -r jp_text; do
     case $jp_text in
       *"$jp_tag")
         jp_text=${jp_text%"$jp_tag"}
-        [ -z "$jp_text" ] || printf 'host %s | %s\n' "$1" "$jp_text"
+        [ -z "$jp_text" ] || printf '%s%s\n' "$jp_mark" "$jp_text"
         echo >&9
-        exec sed -u "s/^/host $1 | /" 9>&-
+        exec sed -u "s/^/$jp_mark/" 9>&-
         ;;
     esac
-    printf 'host %s | %s\n' "$1" "$jp_text"
+    printf '%s%s\n' "$jp_mark" "$jp_text"
   done
-  [ -z "$jp_text" ] || printf 'host %s | %s\n' "$1" "$jp_text"
+  [ -z "$jp_text" ] || printf '%s%s\n' "$jp_mark" "$jp_text"
   echo >&9
+}
+
+jp_keep() {
+  if [ -n "$jp_fold" ]; then jp_pass "$1" >"$jp_dir/$1.out"; else jp_pass "$1"; fi
+}
+
+# jp_group: of lines NUMBER and KEY, with a tab, for each key a line FIRST, LABEL and KEY: "hosts 0-2,5 (4)".
+# shellcheck disable=SC2016  # for awk
+jp_group() {
+  awk -F '\t' '
+    { if (!($2 in hosts)) order[++count] = $2
+      hosts[$2] = hosts[$2] " " $1 }
+    END {
+      for (g = 1; g <= count; ++g) {
+        n = split(hosts[order[g]], all, " ")
+        text = ""
+        for (i = 1; i <= n; i = k + 1) {
+          for (k = i; k < n && all[k + 1] == all[k] + 1; ++k);
+          text = text (i > 1 ? "," : "") all[i] (k > i ? "-" all[k] : "")
+        }
+        print all[1] "\t" (n > 1 ? "hosts " text " (" n ")" : "host " text) "\t" order[g]
+      }
+    }'
+}
+jp_tab=$(printf '\t')
+
+# jp_show FIRST LABEL: the output that these hosts have in common.
+jp_show() {
+  if [ ! -s "$jp_dir/$1.out" ]; then
+    echo "$2: (no output)"
+    return
+  fi
+  if [ "$(tail -n +2 "$jp_dir/$1.out" | wc -c)" -eq 0 ]; then printf '%s: ' "$2"; else echo "$2:"; fi
+  cat "$jp_dir/$1.out"
+  [ -z "$(tail -c 1 "$jp_dir/$1.out")" ] || echo
+}
+
+# jp_show_folds NUMBER...
+# shellcheck disable=SC2016  # for awk
+jp_show_folds() {
+  (cd "$jp_dir" && for jp_number; do echo "$jp_number.out"; done | xargs sha256sum) |
+    awk '{ print $2 + 0 "\t" $1 }' | jp_group |
+    while IFS=$jp_tab read -r jp_first jp_label _; do jp_show "$jp_first" "$jp_label"; done
 }
 
 jp_begun='' jp_pids='' jp_interrupts=0
@@ -262,7 +324,7 @@ jp_run() {
     jp_ended=$?
     # After the third interrupt the folder is gone.
     [ ! -d "$jp_dir" ] || echo "$jp_ended" >"$jp_dir/$1"
-  } | jp_prefix "$1" &
+  } | jp_keep "$1" &
   jp_pids="$jp_pids $!"
 }
 
@@ -315,17 +377,35 @@ for jp_pid in $jp_pids; do
   while kill -0 "$jp_pid" 2>/dev/null; do wait "$jp_pid"; done
 done
 
+[ -z "$jp_fold" ] || {
+  jp_numbers=''
+  for jp_target in $jp_begun; do jp_numbers="$jp_numbers ${jp_target%%=*}"; done
+  # shellcheck disable=SC2086
+  [ -z "$jp_numbers" ] || jp_show_folds $jp_numbers
+}
+
+# jp_how CODE: how the command ended, in words.
+jp_how() {
+  case $jp_limit:$1 in
+    ?*:124) echo "timeout: the command took longer than $jp_limit" ;;
+    ?*:137) echo "exit code 137, by KILL: it took longer than $jp_limit, or the host had no memory left" ;;
+    *) echo "exit code $1" ;;
+  esac
+}
+
 jp_worst=0
 for jp_target in $jp_targets; do
   jp_number=${jp_target%%=*}
   case "$jp_begun " in
     *" $jp_target "*) ;;
-    *) echo "podrun: host $jp_number: the command did not begin" >&2 && continue ;;
+    *) printf '%s\t%s\n' "$jp_number" 'the command did not begin' >>"$jp_dir/failed" && continue ;;
   esac
   jp_code=255
   read -r jp_code 2>/dev/null <"$jp_dir/$jp_number"
-  [ "$jp_code" = 0 ] || echo "podrun: host $jp_number: exit code $jp_code" >&2
+  [ "$jp_code" = 0 ] || printf '%s\t%s\n' "$jp_number" "$(jp_how "$jp_code")" >>"$jp_dir/failed"
   [ "$jp_code" -le "$jp_worst" ] || jp_worst=$jp_code
 done
+[ ! -e "$jp_dir/failed" ] || jp_group <"$jp_dir/failed" |
+  while IFS=$jp_tab read -r jp_first jp_label jp_text; do echo "podrun: $jp_label: $jp_text" >&2; done
 [ "$jp_interrupts" = 0 ] || jp_worst=130
 exit "$jp_worst"

@@ -245,6 +245,32 @@ TEST_P(PodrunTest, EndsWithTheWorstCode) {
   EXPECT_THAT(broken.err, HasSubstr("podrun: host 2: exit code 255"));
 }
 
+/// Its fake ssh tells the command where it is.
+TEST_P(PodrunTest, EqualOutputIsShownOnce) {
+  Program("ssh",
+          "while [ \"$1\" != -- ]; do shift; done\n"
+          "export AT=$2; exec sh -c \"$3\"\n");
+  const Ended alike = Podrun("--hosts all --fold 'echo \"it is  me\"; exit 4'");
+  EXPECT_EQ(alike.out, "hosts 0-2 (3): it is  me\n");
+  EXPECT_EQ(alike.exit_code, 4);
+  EXPECT_THAT(alike.err, HasSubstr("podrun: hosts 0-2 (3): exit code 4\n"));
+  const Ended some = Podrun("-i --fold '[ \"$AT\" = 10.0.0.2 ] || printf \"a\\nb\"'");
+  EXPECT_EQ(some.out, "hosts 0,2 (2):\na\nb\nhost 1: (no output)\n");
+}
+
+TEST_P(PodrunTest, ACommandThatTakesTooLongIsEnded) {
+  const Ended slow = Podrun("--hosts 1-2 --timeout 1s 'echo on; sleep 600; echo late'");
+  EXPECT_EQ(slow.exit_code, 124) << slow.err;
+  EXPECT_THAT(slow.out, testing::AllOf(HasSubstr("host 2 | on\n"), Not(HasSubstr("late"))));
+  EXPECT_THAT(slow.err, HasSubstr("hosts 1-2 (2): timeout: the command took longer than 1s\n"));
+  EXPECT_EQ(Podrun("--timeout=9m true").exit_code, 0);
+  for (const char* const wrong : {"0", "5d", "-1", "s", "1m30s", "''"}) {
+    const Ended refused = Podrun(std::string("--timeout ") + wrong + " true");
+    EXPECT_EQ(refused.exit_code, 2) << wrong;
+    EXPECT_THAT(refused.err, HasSubstr("a time is meant, such as 90s or 5m")) << wrong;
+  }
+}
+
 /// A host that hangs: its ssh goes on until it is ended itself.
 TEST_P(PodrunTest, TheThirdInterruptLeavesNoSshBehind) {
   Program("ssh",
