@@ -29,8 +29,8 @@ const unsigned char* Unsigned(std::string_view bytes) {
 }
 
 #ifdef JOBMAN_LIBMD
-/// `list` and other short commands hash a line or two: opening libcrypto takes longer than reading
-/// a thousand jobs (ADR 33).
+/// `list` and other short commands hash a line or two, which is not worth the opening of libcrypto
+/// (ADR 33).
 std::string ShortSha256Hex(std::string_view bytes) {
   std::array<char, SHA256_DIGEST_STRING_LENGTH> hex = {};
   SHA256Data(Unsigned(bytes), bytes.size(), hex.data());

@@ -209,7 +209,7 @@ Task<Result<std::vector<ports::JobSummary>>> SqliteStore::List(ports::JobFilter 
   JM_CO_ASSIGN_OR_RETURN(Query count, db_->Prepare("SELECT count(*) FROM jobs", kDoing));
   JM_CO_ASSIGN_OR_RETURN(const bool counted, count.Step());
   std::vector<ports::JobSummary> rows;
-  // A row is long: rows that move to a larger place cost as much as reading them.
+  // A row is long: without room for all of them they would be moved again and again.
   if (counted) rows.reserve(static_cast<std::size_t>(count.Int()));
   JM_CO_ASSIGN_OR_RETURN(Query query, db_->Prepare(SelectSummariesSql(), kDoing));
   for (;;) {

@@ -99,8 +99,8 @@ void Drop(Layout& layout, int limit) {
   }
 }
 
-/// A cell that wraps goes on below, in its column; in a narrow terminal it is better wrapped by
-/// that than to be a column of words.
+/// A cell that wraps goes on below, in its column. In a narrow terminal that would be a column of
+/// single words: there the terminal wraps it.
 std::string WrappedCell(const Cell& cell, const std::vector<int>& widths, std::size_t column,
                         const Style& style) {
   const int indent = std::accumulate(widths.begin(), widths.begin() + static_cast<int>(column),

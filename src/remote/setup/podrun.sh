@@ -47,7 +47,7 @@ jp_list() {
 jp_time() {
   jp_limit=${1:-}
   case ${jp_limit%[smh]} in
-    '' | 0 | *[!0-9]* | ??????*) jp_refuse "--timeout '$jp_limit': a time is meant, such as 90s or 5m" ;;
+    '' | 0* | *[!0-9]* | ??????*) jp_refuse "--timeout '$jp_limit': a time is meant, such as 90s or 5m" ;;
   esac
 }
 

@@ -264,7 +264,7 @@ TEST_P(PodrunTest, ACommandThatTakesTooLongIsEnded) {
   EXPECT_THAT(slow.out, testing::AllOf(HasSubstr("host 2 | on\n"), Not(HasSubstr("late"))));
   EXPECT_THAT(slow.err, HasSubstr("hosts 1-2 (2): timeout: the command took longer than 1s\n"));
   EXPECT_EQ(Podrun("--timeout=9m true").exit_code, 0);
-  for (const char* const wrong : {"0", "5d", "-1", "s", "1m30s", "''"}) {
+  for (const char* const wrong : {"0", "00s", "5d", "-1", "s", "1m30s", "''"}) {
     const Ended refused = Podrun(std::string("--timeout ") + wrong + " true");
     EXPECT_EQ(refused.exit_code, 2) << wrong;
     EXPECT_THAT(refused.err, HasSubstr("a time is meant, such as 90s or 5m")) << wrong;
