@@ -6,7 +6,6 @@
 
 #include <asio/posix/stream_descriptor.hpp>
 #include <asio/this_coro.hpp>
-#include <asio/use_awaitable.hpp>
 #include <atomic>
 #include <cerrno>
 #include <csignal>
@@ -17,6 +16,7 @@
 
 #include "jobman/base/check.hpp"
 #include "jobman/base/handle.hpp"
+#include "jobman/base/readiness.hpp"
 
 namespace jobman::base {
 namespace {
@@ -74,9 +74,7 @@ class Worker {
   std::thread thread_ = {};
 };
 
-Task<void> Readable(asio::posix::stream_descriptor* descriptor) {
-  co_await descriptor->async_wait(asio::posix::stream_descriptor::wait_read, asio::use_awaitable);
-}
+constexpr auto kReadable = asio::posix::stream_descriptor::wait_read;
 
 /// Of the thread and the task that waits for it: either may end first.
 struct Alone {
@@ -108,8 +106,7 @@ Task<Status> RunAndLeave(std::function<void()> work) {
   };
   JM_CO_TRY(StartAlone(std::move(body)));
   asio::posix::stream_descriptor descriptor(executor, watched.Release());
-  co_await Readable(&descriptor);
-  co_await EndIfCancelled();
+  co_await AwaitReady(&descriptor, kReadable);
   JM_CHECK(alone->over, "the work has ended");  // reading it makes what the work wrote visible
   co_return Ok();
 }
@@ -123,7 +120,7 @@ Task<Result<bool>> RunOffLoop(std::function<void()> work, std::function<void()> 
   UniqueFd watched(::fcntl(worker.ended(), F_DUPFD_CLOEXEC, 3));
   if (!watched) co_return FromErrno(errno, "watching a thread");
   asio::posix::stream_descriptor ended(executor, watched.Release());
-  const auto first = co_await (Readable(&ended) || Sleep(limit));
+  const auto first = co_await (AwaitReady(&ended, kReadable) || Sleep(limit));
   co_await EndIfCancelled();
   co_return first.index() == 0;
 }

@@ -22,6 +22,7 @@
 #include <utility>
 
 #include "jobman/base/handle.hpp"
+#include "jobman/base/readiness.hpp"
 
 namespace jobman::base {
 namespace {
@@ -70,8 +71,7 @@ class Child {
     if (watched) {
       const auto executor = co_await asio::this_coro::executor;
       asio::posix::stream_descriptor ended(executor, watched.Release());
-      co_await ended.async_wait(asio::posix::stream_descriptor::wait_read, asio::use_awaitable);
-      co_await EndIfCancelled();
+      co_await AwaitReady(&ended, asio::posix::stream_descriptor::wait_read);
     }
     // Before Linux 5.3, where a sandbox refuses pidfd_open, and without a free descriptor.
     while (!HasExited()) co_await Sleep(kPoll);

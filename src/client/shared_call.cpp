@@ -1,5 +1,7 @@
 #include "client/shared_call.hpp"
 
+#include <asio/steady_timer.hpp>
+
 #include "jobman/base/env.hpp"
 #include "jobman/base/strings.hpp"
 #include "jobman/controller/shell_messages.hpp"
@@ -37,6 +39,7 @@ struct SharedCall::State {
   State(asio::any_io_executor loop, base::UniqueFd socket, ports::HostTarget where,
         ports::RemoteCommand what)
       : executor(loop),
+        looks(loop),
         pipe(std::move(loop), std::move(socket)),
         target(std::move(where)),
         command(std::move(what)) {}
@@ -76,6 +79,7 @@ struct SharedCall::State {
   Task<Result<Frame>> Next();
 
   asio::any_io_executor executor;
+  asio::steady_timer looks;  ///< whether there was a sign of life
   controller::FramePipe pipe;
   ports::HostTarget target;
   ports::RemoteCommand command;
@@ -113,6 +117,7 @@ SharedCall::SharedCall(asio::any_io_executor executor, base::UniqueFd socket,
 
 /// At once: what else keeps the state ends with the next turn of the loop.
 SharedCall::~SharedCall() {
+  state_->looks.cancel();
   if (state_->paced) state_->command.pace->OnWake({});
   state_->pipe.Break();
 }
@@ -140,20 +145,23 @@ Task<Status> SharedCall::Ask() {
   co_return refused;
 }
 
-/// A suspended process finds all deadlines passed when it goes on, so looks are counted.
-Task<void> SharedCall::LookForLife(std::shared_ptr<State> state, base::Duration look) {
-  std::int64_t seen = 0;
-  for (int silent = 0; silent < kMostSilentLooks;) {
-    co_await base::Sleep(look);
-    const bool moved = !state->listens || state->frames != seen;
-    silent = moved ? 0 : silent + 1;
-    seen = state->frames;
-  }
-  state->Fail(State::Hangs());
+/// A suspended process finds all deadlines passed when it goes on, so looks are counted. No
+/// coroutine: one for each host would end with an exception.
+void SharedCall::LookForLife(const std::shared_ptr<State>& state, base::Duration look, int silent) {
+  if (silent == kMostSilentLooks) return state->Fail(State::Hangs());
+  state->looks.expires_after(look);
+  const auto passed = [weak = std::weak_ptr(state), look, silent,
+                       seen = state->frames](const std::error_code& cancelled) {
+    const auto alive = weak.lock();
+    if (cancelled || alive == nullptr) return;
+    const bool moved = !alive->listens || alive->frames != seen;
+    LookForLife(alive, look, moved ? 0 : silent + 1);
+  };
+  state->looks.async_wait(passed);
 }
 
 Task<std::optional<Status>> SharedCall::AwaitLogin(base::Duration look) {
-  base::Spawn(state_->executor, scope_, LookForLife(state_, look));
+  LookForLife(state_, look);
   for (;;) {
     const auto frame = co_await state_->Next();
     if (!frame.ok()) co_return std::nullopt;

@@ -33,7 +33,7 @@ class SharedCall {
 
  private:
   struct State;
-  static base::Task<void> LookForLife(std::shared_ptr<State> state, base::Duration look);
+  static void LookForLife(const std::shared_ptr<State>& state, base::Duration look, int silent = 0);
   static base::Task<void> SendInput(std::shared_ptr<State> state);
 
   std::shared_ptr<State> state_;

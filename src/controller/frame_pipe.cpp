@@ -6,6 +6,8 @@
 #include <asio/use_awaitable.hpp>
 #include <cerrno>
 
+#include "jobman/base/readiness.hpp"
+
 namespace jobman::controller {
 namespace {
 
@@ -69,7 +71,7 @@ base::Task<base::Status> FramePipe::Send(std::string frames) {
 }
 
 base::Task<void> FramePipe::HungUp() {
-  co_await Await(&descriptor_, Descriptor::wait_error);
+  co_await base::AwaitReady(&descriptor_, Descriptor::wait_error);
 }
 
 void FramePipe::Break() {

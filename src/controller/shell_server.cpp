@@ -8,6 +8,7 @@
 #include <asio/use_awaitable.hpp>
 #include <cerrno>
 #include <limits>
+#include <utility>
 
 #include "controller/shell_stream.hpp"
 #include "jobman/base/log.hpp"
@@ -40,6 +41,7 @@ std::int64_t ShellServer::MostStreams(std::int64_t file_limit) {
 struct ShellServer::Streams {
   std::map<std::int64_t, std::shared_ptr<ShellStream>> open = {};
   std::int64_t last = 0;
+  bool says_alive = false;  ///< SayAlive() runs
 };
 
 ShellServer::ShellServer(asio::any_io_executor executor, ports::HostShell* shell, base::Path socket)
@@ -60,6 +62,8 @@ void ShellServer::Close() {
   // A copy: ending one may change the map.
   const auto open = streams_->open;
   for (const auto& [number, stream] : open) stream->End();
+  alive_ = base::CancelScope();
+  streams_->says_alive = false;
 }
 
 void ShellServer::Admit(base::UniqueFd socket) {
@@ -76,6 +80,21 @@ void ShellServer::Admit(base::UniqueFd socket) {
   stream->Start([weak = std::weak_ptr(streams_), number] {
     if (const auto streams = weak.lock()) streams->open.erase(number);
   });
+  if (!std::exchange(streams_->says_alive, true))
+    base::Spawn(executor_, alive_, SayAlive(streams_));
+}
+
+/// For all of them, as long as there is one: a timer for each would be a thousand.
+base::Task<void> ShellServer::SayAlive(std::weak_ptr<Streams> streams) {
+  for (;;) {
+    co_await base::Sleep(kShellAlive);
+    const auto all = streams.lock();
+    if (all == nullptr) co_return;
+    all->says_alive = !all->open.empty();
+    if (!all->says_alive) co_return;
+    const auto open = all->open;  // a copy: it may end one that does not listen
+    for (const auto& [number, stream] : open) stream->SayAlive();
+  }
 }
 
 base::Task<base::Status> ShellServer::Listen() {

@@ -57,17 +57,24 @@ Task<void> ShellStream::Serve(Self self) {
     co_return;
   }
   self->Queue(FrameType::kAccepted);
+  self->runs_ = self->reads_ = true;
   base::Spawn(self->executor_, self->scope_, ReadInput(self));
-  base::Spawn(self->executor_, self->scope_, WriteOutput(self));
-  base::Spawn(self->executor_, self->scope_, AwaitHangup(self));
-  base::Spawn(self->executor_, self->scope_, SayAlive(self));
   const auto result = co_await Run(self, std::move(*request));
+  self->runs_ = false;
   if (result.ok())
     self->Queue(FrameType::kEnded, std::to_string(*result));
   else
     self->Queue(FrameType::kFailed, Encode(result.error()));
-  // As long as that takes: its reader may be suspended. If it ends, so does this.
+  co_await AwaitEnd(self);
+}
+
+/// Sends the rest, as long as that takes: its reader may be suspended. If that ends, so does this.
+/// The coroutines then end by themselves: each that is cancelled costs an exception, and a pod has
+/// a thousand streams.
+Task<void> ShellStream::AwaitEnd(Self self) {
   while (self->unsent() > 0) co_await self->changed_.Wait();
+  self->pipe_.Break();
+  while (self->reads_) co_await self->changed_.Wait();
 }
 
 Task<base::Result<int>> ShellStream::Run(Self self, ShellRequest request) {
@@ -93,12 +100,25 @@ Task<Status> ShellStream::AskToBegin(Self self) {
 
 Task<void> ShellStream::ReadInput(Self self) {
   for (;;) {
-    while (self->input_size_ >= kShellWindow) co_await self->changed_.Wait();
+    co_await AwaitRoom(self);
     auto frame = co_await self->pipe_.Next();
     const bool goes_on = frame.ok() && *frame && self->Take(std::move(**frame)).ok();
     if (!goes_on) break;
   }
-  self->scope_.Cancel();
+  self->reads_ = false;
+  self->changed_.WakeAll();
+  if (self->runs_ || self->unsent() > 0) self->scope_.Cancel();
+}
+
+/// Until the command has taken some of its input, or the other side has gone.
+Task<void> ShellStream::AwaitRoom(Self self) {
+  using namespace asio::experimental::awaitable_operators;
+  bool gone = false;
+  while (!gone && self->input_size_ >= kShellWindow) {
+    const auto first = co_await (self->changed_.Wait() || self->pipe_.HungUp());
+    co_await base::EndIfCancelled();
+    gone = first.index() == 1;
+  }
 }
 
 Status ShellStream::Take(Frame frame) {
@@ -115,30 +135,24 @@ Status ShellStream::Take(Frame frame) {
 }
 
 Task<void> ShellStream::WriteOutput(Self self) {
-  for (;;) {
-    while (self->output_.empty()) co_await self->changed_.Wait();
+  co_await base::Yield();  // what else this turn has to say goes with it
+  while (!self->output_.empty()) {
     std::string frames = std::exchange(self->output_, {});
     self->sending_ = frames.size();
     const auto sent = co_await self->pipe_.Send(std::move(frames));
-    if (!sent.ok()) break;
+    if (!sent.ok()) {
+      self->scope_.Cancel();
+      co_return;
+    }
     self->sending_ = 0;
     self->changed_.WakeAll();
     self->Wake();
   }
-  self->scope_.Cancel();
+  self->writes_ = false;
 }
 
-/// Reading stops while the command does not take its input, so the end is watched for apart.
-Task<void> ShellStream::AwaitHangup(Self self) {
-  co_await self->pipe_.HungUp();
-  self->scope_.Cancel();
-}
-
-Task<void> ShellStream::SayAlive(Self self) {
-  for (;;) {
-    co_await base::Sleep(kShellAlive);
-    if (self->unsent() == 0) self->Queue(FrameType::kAlive);
-  }
+void ShellStream::SayAlive() {
+  if (runs_ && unsent() == 0) Queue(FrameType::kAlive);
 }
 
 base::Result<std::optional<std::string>> ShellStream::NextInput() {
@@ -160,7 +174,8 @@ void ShellStream::Queue(FrameType type, std::string_view body) {
     AppendPieces(output_, type, body);
   else
     AppendFrame(output_, type, body);
-  changed_.WakeAll();
+  if (std::exchange(writes_, true)) return;
+  base::Spawn(executor_, scope_, WriteOutput(shared_from_this()));
 }
 
 ports::ByteSink ShellStream::SinkTo(FrameType type) {

@@ -26,6 +26,8 @@ class ShellStream final : public ports::Pace, public std::enable_shared_from_thi
   void Start(std::function<void()> on_end);
   /// Cancels everything: the shell is not used any more.
   void End() { scope_.Cancel(); }
+  /// Shows the other side that the controller lives, if it runs a command and has nothing to say.
+  void SayAlive();
 
   base::Result<std::optional<std::string>> NextInput() override;
   base::Result<bool> MayRead() override;
@@ -38,8 +40,8 @@ class ShellStream final : public ports::Pace, public std::enable_shared_from_thi
   static base::Task<base::Status> AskToBegin(Self self);
   static base::Task<void> ReadInput(Self self);
   static base::Task<void> WriteOutput(Self self);
-  static base::Task<void> AwaitHangup(Self self);
-  static base::Task<void> SayAlive(Self self);
+  static base::Task<void> AwaitRoom(Self self);
+  static base::Task<void> AwaitEnd(Self self);
   base::Status Take(Frame frame);
   void Queue(FrameType type, std::string_view body = {});
   ports::ByteSink SinkTo(FrameType type);
@@ -54,6 +56,9 @@ class ShellStream final : public ports::Pace, public std::enable_shared_from_thi
   std::size_t input_size_ = 0;  ///< bytes that it takes in memory
   std::string output_ = {};     ///< frames to be sent
   std::size_t sending_ = 0;     ///< bytes that are being sent
+  bool writes_ = false;         ///< WriteOutput() runs
+  bool reads_ = false;          ///< ReadInput() runs
+  bool runs_ = false;           ///< the request is accepted, and its command has not ended
   bool may_go_ = false;
 };
 

@@ -8,11 +8,10 @@
 #include <algorithm>
 #include <array>
 #include <asio/posix/stream_descriptor.hpp>
-#include <asio/redirect_error.hpp>
 #include <asio/this_coro.hpp>
-#include <asio/use_awaitable.hpp>
 #include <cerrno>
 
+#include "jobman/base/readiness.hpp"
 #include "jobman/base/strings.hpp"
 #include "jobman/ssh/try_proxy.hpp"
 #include "ssh/way.hpp"
@@ -33,10 +32,7 @@ Task<Result<std::string>> FirstBytes(ProxyPtr proxy) {
   if (!watched) co_return base::FromErrno(errno, "watching a proxy command");
   const auto executor = co_await asio::this_coro::executor;
   asio::posix::stream_descriptor answer(executor, watched.Release());
-  std::error_code failed;
-  co_await answer.async_wait(asio::posix::stream_descriptor::wait_read,
-                             asio::redirect_error(asio::use_awaitable, failed));
-  co_await base::EndIfCancelled();
+  co_await base::AwaitReady(&answer, asio::posix::stream_descriptor::wait_read);
   std::array<char, 256> bytes = {};
   const ssize_t count = recv(proxy->socket(), bytes.data(), bytes.size(), MSG_PEEK | MSG_DONTWAIT);
   co_return std::string(bytes.data(), static_cast<std::size_t>(std::max<ssize_t>(count, 0)));

@@ -36,11 +36,13 @@ class ShellServer {
  private:
   struct Streams;
   void Admit(base::UniqueFd socket);
+  static base::Task<void> SayAlive(std::weak_ptr<Streams> streams);
 
   asio::any_io_executor executor_;
   ports::HostShell* shell_;
   base::Path socket_;
   std::shared_ptr<Streams> streams_;
+  base::CancelScope alive_ = {};
 };
 
 }  // namespace jobman::controller
