@@ -70,7 +70,7 @@ std::vector<Way> WaysTo(const Place& place, const bench::Hosts& hosts) {
 
 /// What the controller does meanwhile is counted as the way's only if that is jobman's.
 void Measure(const Place& place, Way& way, bool is_ours) {
-  place.Take(place.Sim({"host", "*/*", "hangup"}));
+  place.HangUp();
   const base::Path output = place.dir() / "answers";
   const double before = bench::CpuMsOf(place.controller());
   bench::Cost cost = bench::RunAnyhow(way.argv, output, is_ours ? &way.extent : nullptr);
@@ -94,7 +94,7 @@ Way MeasureResets(const Place& place) {
   for (std::string& word :
        place.Jobman({"-q", "exec", "pod", "--patience", "120s", "--", kCommand}))
     way.argv.push_back(std::move(word));
-  place.Take(place.Sim({"host", "*/*", "hangup"}));
+  place.HangUp();
   place.Take(place.Sim({"host", "*/1%", "reset", "--for", "3s"}));
   const base::Path output = place.dir() / "answers";
   const double before = bench::CpuMsOf(place.controller());

@@ -53,6 +53,15 @@ void Place::EndAll() {
 void Place::StartController() {
   controller_ = Start(Jobman({"controller", "run"}), dir_ / "controller.log");
   Await("the controller to begin", [this] { return Works(Jobman({"controller", "status"})); });
+  own_files_ = ExtentOf(controller_).files;
+}
+
+/// The simulator goes on breaking connections for a while, also new ones, once its verb has ended.
+void Place::HangUp() const {
+  constexpr int kFilesBeside = 16;  // libraries, connections to the cloud
+  Take(Sim({"host", "*/*", "hangup"}));
+  Await("the connections to hosts to end",
+        [this] { return ExtentOf(controller_).files <= own_files_ + kFilesBeside; });
 }
 
 Words Place::Jobman(const Words& args) const {

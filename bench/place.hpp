@@ -23,6 +23,8 @@ class Place {
   Words Sim(const Words& args) const;
   /// Runs one of them to its end.
   Cost Take(const Words& argv) const;
+  /// Ends all connections to hosts, and waits until the controller has none.
+  void HangUp() const;
   /// What `jobman --json ARGS` answers.
   base::Json Ask(const Words& args) const;
   /// Writes a file in this place.
@@ -40,6 +42,7 @@ class Place {
   base::Path bin_;
   pid_t controller_ = 0;
   pid_t simulator_ = 0;
+  int own_files_ = 0;  ///< of the controller, open without a connection to a host
 };
 
 /// The hosts of a job, for peers that use the OpenSSH client: the client with its options, up to

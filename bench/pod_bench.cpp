@@ -1,12 +1,12 @@
-// What jobman costs on a pod of light hosts beyond one `exec` (that is exec_bench): a second one
-// beside the first, a stream of a gigabyte from one host beside the OpenSSH client's, a whole job
-// with a setup step and a command on all hosts, and what the hosts and the controller do while a
-// command runs on all of them.
+// What jobman costs on a pod of light hosts beyond `exec` (that is exec_bench, and pool_bench): a
+// stream of a gigabyte from one host beside the OpenSSH client's, a whole job with a setup step and
+// a command on all hosts, and what the hosts and the controller do while a command runs on all of
+// them.
 //
 //   pod_bench [HOSTS [ROUNDS]]      1024 hosts, 3 rounds by default; takes minutes on two cores
 //
-// The first exec has no connections to use. The hosts run on the same processors as what is
-// measured. The client's CPU is that of the command and of the controller.
+// The hosts run on the same processors as what is measured. The client's CPU is that of the command
+// and of the controller.
 #include <fmt/format.h>
 #include <unistd.h>
 
@@ -26,23 +26,14 @@ using bench::kMedian;
 using bench::Place;
 using bench::Words;
 
-constexpr double kMostOfFirst = 0.2;  ///< of the first exec, the second
-constexpr double kLeastOfSsh = 1.0;   ///< of the rate of the OpenSSH client
-constexpr double kMostGrowthMb = 4;   ///< of the memory, by four times the bytes
-constexpr double kMostJobCpuMs = 4;   ///< a host, for a job
-constexpr double kMostMb = 64;        ///< resident, of the controller
+constexpr double kLeastOfSsh = 1.0;  ///< of the rate of the OpenSSH client
+constexpr double kMostGrowthMb = 4;  ///< of the memory, by four times the bytes
+constexpr double kMostJobCpuMs = 4;  ///< a host, for a job
+constexpr double kMostMb = 64;       ///< resident, of the controller
 constexpr int kMostThreads = 8;
 constexpr useconds_t kWaitingUs = 20'000'000;
 constexpr useconds_t kLookUs = 1'000'000;  ///< rarely: it takes a processor from the hosts
 constexpr auto kStartLimit = std::chrono::minutes{10};
-
-/// Of the command and, in `cpu_ms`, also of the controller.
-bench::Cost TakeBoth(const Place& place, const Words& argv) {
-  const double before = bench::CpuMsOf(place.controller());
-  bench::Cost cost = place.Take(argv);
-  cost.cpu_ms += bench::CpuMsOf(place.controller()) - before;
-  return cost;
-}
 
 std::string PodFile(const Place& place, const std::string& name, int hosts,
                     const std::string& rest) {
@@ -50,36 +41,6 @@ std::string PodFile(const Place& place, const std::string& name, int hosts,
                      fmt::format("job: {{name: {}}}\ncloud: local\n"
                                  "tpu: {{accelerator: v5p-{}, zone: us-central1-a}}\n{}",
                                  name, 8 * hosts, rest));
-}
-
-// --- a second exec -----------------------------------------------------------------------------
-
-void MeasureSecond(const Place& place, int hosts, int rounds) {
-  bench::Samples first, second;
-  const Words exec = place.Jobman({"-q", "exec", "pod", "--", "echo meow"});
-  for (int round = 0; round < rounds; ++round) {
-    place.Take(place.Sim({"host", "*/*", "hangup"}));
-    first.Add(TakeBoth(place, exec));
-    second.Add(TakeBoth(place, exec));
-  }
-  ui::Table table({{.header = "WHAT"},
-                   {.header = "WALL ms", .right = true},
-                   {.header = "CPU ms/HOST", .right = true},
-                   {.header = "PEAK MB", .right = true}});
-  const auto add = [&](const char* what, const bench::Samples& took) {
-    table.AddRow({what, fmt::format("{:.0f}", took.Wall(kMedian)),
-                  fmt::format("{:.2f}", took.Cpu(kMedian) / hosts),
-                  fmt::format("{:.1f}", took.Peak())});
-  };
-  add("first exec", first);
-  add("second exec", second);
-  const double wall = second.Wall(kMedian) / first.Wall(kMedian);
-  const double cpu = second.Cpu(kMedian) / first.Cpu(kMedian);
-  fmt::print("exec on {} light hosts, medians of {} rounds; no connections before the first\n{}",
-             hosts, rounds, table.Render({}));
-  fmt::print("second to first: {:.2f} of the wall time {}, {:.2f} of the CPU {}\n", wall,
-             AtMost(wall, kMostOfFirst, ""), cpu, AtMost(cpu, kMostOfFirst, ""));
-  fmt::print("controller: peak {:.1f} MB\n\n", bench::PeakMbOf(place.controller()));
 }
 
 // --- a stream ----------------------------------------------------------------------------------
@@ -221,7 +182,6 @@ void Bench(int hosts, int rounds) {
   place.StartController();
   const std::string pod = PodFile(place, "pod", hosts, "command: {cmd: 'true'}\n");
   place.Take(place.Jobman({"run", pod}));
-  MeasureSecond(place, hosts, rounds);
   MeasureStreams(place, rounds);
   place.Take(place.Jobman({"delete", "pod", "--wait"}));
   MeasureJob(place, hosts);

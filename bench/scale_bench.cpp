@@ -39,7 +39,7 @@ double ProvisioningMs(const Place& place, const std::string& job) {
 
 /// `exec` on all hosts, some of which may fail: when they are logged in to.
 bench::Cost Exec(const Place& place) {
-  place.Take(place.Sim({"host", "*/*", "hangup"}));
+  place.HangUp();
   return bench::RunAnyhow(place.Jobman({"-q", "exec", "pod", "--", "hostname"}),
                           place.dir() / "output");
 }

@@ -1,6 +1,7 @@
 #include "ssh/exec.hpp"
 
 #include <chrono>
+#include <cstdint>
 
 #include "ssh/channel.hpp"
 #include "ssh/command_times.hpp"
@@ -45,25 +46,28 @@ Task<Status> StartCommand(std::shared_ptr<Session> session, Channel* channel, st
 
 struct Moved {
   bool any = false;
+  bool read = false;     ///< some output: there may be more
   bool out = false;      ///< on stdout
   bool may_read = true;  ///< false: output may be waiting that nobody takes now
 };
 
-/// Moves bytes both ways without waiting.
+/// Moves bytes both ways without waiting. `unread`: whether there can be output. Asking libssh for
+/// what is not there are two system calls.
 Result<Moved> Exchange(Channel& channel, ports::RemoteCommand& command, const ports::ByteSink& out,
-                       const ports::ByteSink& err) {
+                       const ports::ByteSink& err, bool unread) {
   bool may_read = true;
   if (command.pace) {
     JM_ASSIGN_OR_RETURN(may_read, command.pace->MayRead());
   }
   bool some_out = false;
   bool some_err = false;
-  if (may_read) {
+  if (may_read && unread) {
     JM_ASSIGN_OR_RETURN(some_out, channel.Drain(false, out, command.pace.get()));
     JM_ASSIGN_OR_RETURN(some_err, channel.Drain(true, err, command.pace.get()));
   }
   JM_ASSIGN_OR_RETURN(const bool fed, channel.Feed(command));
-  return Moved{.any = some_out || some_err || fed, .out = some_out, .may_read = may_read};
+  const bool read = some_out || some_err;
+  return Moved{.any = read || fed, .read = read, .out = some_out, .may_read = may_read};
 }
 
 /// While it exists, the command's pace wakes the session.
@@ -130,13 +134,17 @@ Task<Result<int>> Exec(std::shared_ptr<Session> session, ports::RemoteCommand* c
   const Awakened awakened(command->pace, session);
   Signalled signalled(command->signals, session);
   JM_CO_TRY(co_await StartCommand(session, &channel, command->command, &times));
+  bool left = true;  // output that has arrived and was not read
+  std::uint64_t seen = 0;
   while (true) {
     if (!channel.exit_code()) signalled.PassOn(channel);
     const Deadline woken = Now();
-    const auto seen = session->packets();
-    auto moved = Exchange(channel, *command, out, err);
+    const bool unread = left || session->packets() != seen;
+    seen = session->packets();
+    auto moved = Exchange(channel, *command, out, err, unread);
     session->After();
     if (!moved.ok()) co_return std::move(moved).error();
+    left = moved->read || !moved->may_read;
     if (channel.exit_code() && channel.AtEnd()) co_return *channel.exit_code();
     const Deadline now = Now();
     times.Note({.woken = woken,

@@ -65,13 +65,23 @@ bool Session::alive() const {
   return broken_.empty();
 }
 
+/// After each packet libssh wants to hear that the socket takes more, even if nothing is left to be
+/// sent: that would be a turn of the loop and some system calls each. Before the login is done, a
+/// socket that takes bytes also means that it is connected.
+bool Session::sending() {
+  if (!event_) return (ssh_get_poll_flags(raw()) & SSH_WRITE_PENDING) != 0;
+  constexpr int kNoWait = 0;
+  return ssh_blocking_flush(raw(), kNoWait) == SSH_AGAIN;
+}
+
 void Session::After() {
+  const bool to_write = broken_.empty() && sending();  // first: it may read packets
   if (broken_.empty() && event_ && ssh_is_connected(raw()) == 0) broken_ = SessionError(raw());
   if (noted_ != counter_.in_packets || !broken_.empty()) {
     noted_ = counter_.in_packets;
     waiters_.WakeAll();
   }
-  Arm();
+  Arm(to_write);
   if (!alive()) TellUnusable();
 }
 
@@ -79,7 +89,7 @@ Task<void> Session::Changed(Deadline deadline) {
   return waiters_.Wait(deadline);
 }
 
-void Session::Arm() {
+void Session::Arm(bool to_write) {
   if (!broken_.empty()) return;
   const auto ready = [weak = weak_from_this()](bool Session::*flag) {
     return [weak, flag](const std::error_code& failed) {
@@ -93,7 +103,7 @@ void Session::Arm() {
     reading_ = true;
     descriptor_.async_wait(asio::posix::stream_descriptor::wait_read, ready(&Session::reading_));
   }
-  if (!writing_ && sending()) {
+  if (!writing_ && to_write) {
     writing_ = true;
     descriptor_.async_wait(asio::posix::stream_descriptor::wait_write, ready(&Session::writing_));
   }

@@ -68,8 +68,8 @@ class Session : public std::enable_shared_from_this<Session> {
   void After();
   /// How many packets have arrived. Unchanged means that nothing new can be read.
   std::uint64_t packets() const { return counter_.in_packets; }
-  /// Whether the socket is still to be asked if it takes more; Changed() waits for that, too.
-  bool sending() const { return (ssh_get_poll_flags(raw()) & SSH_WRITE_PENDING) != 0; }
+  /// Whether bytes are left that the socket does not take now; Changed() waits until it takes more.
+  bool sending();
   /// Waits until packets arrive, the socket is writable, the session breaks, Nudge(), or the
   /// deadline.
   Task<void> Changed(Deadline deadline = kNever);
@@ -98,7 +98,7 @@ class Session : public std::enable_shared_from_this<Session> {
   int agent_channels = 0;  ///< open ones, kept by ForwardAgent()
 
  private:
-  void Arm();
+  void Arm(bool to_write);
   void OnReady(const std::error_code& failed);
   void TellUnusable();
 

@@ -37,6 +37,7 @@ base::Status OpenSshLibrary() {
     return kFunction arguments;                                                        \
   }
 
+JM_SSH(int, ssh_blocking_flush, (ssh_session session, int timeout_ms), (session, timeout_ms))
 JM_SSH(int, ssh_channel_close, (ssh_channel channel), (channel))
 JM_SSH(void, ssh_channel_free, (ssh_channel channel), (channel))
 JM_SSH(int, ssh_channel_is_closed, (ssh_channel channel), (channel))
