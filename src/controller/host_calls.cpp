@@ -52,6 +52,17 @@ remote::Call LateInstall() {
   return install;
 }
 
+/// The exit code; what the host says goes to `err`, in signs of life to `listener`. Apart, as a
+/// thousand coroutines that follow a run need no room for it.
+base::Task<base::Result<int>> Install(ports::HostShell* shell, ports::HostTarget target, Now now,
+                                      std::optional<ScriptListener>* listener,
+                                      ports::ByteSink err) {
+  const remote::Call install = LateInstall();
+  listener->emplace(target.address, install, now);
+  ports::RemoteCommand installing = CommandOf(install);
+  co_return co_await shell->Run(std::move(target), std::move(installing), {}, std::move(err));
+}
+
 }  // namespace
 
 base::Task<base::Result<remote::RunStatus>> CallHost(ports::HostShell* shell,
@@ -86,11 +97,8 @@ base::Task<base::Result<remote::RunStatus>> CallHost(ports::HostShell* shell,
       co_return Unavailable(fmt::format("the host script ended with {}: {}", code, talk));
     }
     talk.clear();
-    const remote::Call install = LateInstall();
-    listener.emplace(target.address, install, now);
-    ports::RemoteCommand installing = CommandOf(install);
-    JM_CO_ASSIGN_OR_RETURN(const int installed,
-                           co_await shell->Run(target, std::move(installing), {}, err));
+    auto install = Install(shell, target, now, &listener, err);
+    JM_CO_ASSIGN_OR_RETURN(const int installed, co_await std::move(install));
     if (installed != 0) co_return remote::ParseStatus(talk);
   }
   co_return Unavailable("the host script does not stay installed");

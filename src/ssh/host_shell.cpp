@@ -6,22 +6,6 @@
 #include "ssh/session_pool.hpp"
 
 namespace jobman::ssh {
-namespace {
-
-/// Keeps the pool alive while the command runs: the shell may die first.
-Task<base::Result<int>> RunOn(std::shared_ptr<SessionPool> pool, ports::HostTarget target,
-                              ports::RemoteCommand command, ports::ByteSink out,
-                              ports::ByteSink err) {
-  co_return co_await pool->Run(std::move(target), std::move(command), std::move(out),
-                               std::move(err));
-}
-
-Task<base::Status> RelayThrough(std::shared_ptr<SessionPool> pool, ports::HostTarget target,
-                                int port, std::shared_ptr<base::UniqueFd> local) {
-  co_return co_await pool->Relay(std::move(target), port, std::move(local));
-}
-
-}  // namespace
 
 SshHostShell::SshHostShell(asio::any_io_executor executor, ports::HostKeyStore& host_keys,
                            SshOptions options)
@@ -34,12 +18,13 @@ SshHostShell::~SshHostShell() {
 ports::Task<ports::Result<int>> SshHostShell::Run(ports::HostTarget target,
                                                   ports::RemoteCommand command, ports::ByteSink out,
                                                   ports::ByteSink err) {
-  return RunOn(pool_, std::move(target), std::move(command), std::move(out), std::move(err));
+  return SessionPool::Run(pool_, std::move(target), std::move(command), std::move(out),
+                          std::move(err));
 }
 
 ports::Task<ports::Status> SshHostShell::Relay(ports::HostTarget target, int port,
                                                std::shared_ptr<base::UniqueFd> local) {
-  return RelayThrough(pool_, std::move(target), port, std::move(local));
+  return SessionPool::Relay(pool_, std::move(target), port, std::move(local));
 }
 
 void SshHostShell::Drop(const ports::HostTarget& target) {

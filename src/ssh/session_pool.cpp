@@ -83,12 +83,12 @@ base::Status SessionPool::MakeRoom() {
   return base::Ok();
 }
 
-Task<base::Result<std::shared_ptr<SessionPool::Use>>> SessionPool::Acquire(ports::HostTarget target,
-                                                                           bool yields) {
-  const std::string name = NameOf(target);
+Task<base::Result<std::shared_ptr<SessionPool::Use>>> SessionPool::Acquire(
+    const ports::HostTarget* target, bool yields) {
+  const std::string name = NameOf(*target);
   bool is_new = false;
   while (true) {
-    if (target.vouched_keys.empty()) {
+    if (target->vouched_keys.empty()) {
       if (auto use = FindVouched(name)) co_return use;
     }
     Entry& entry = entries_[name];
@@ -98,7 +98,7 @@ Task<base::Result<std::shared_ptr<SessionPool::Use>>> SessionPool::Acquire(ports
     }
     // One that yields to others would make this one wait for them.
     const bool join = entry.attempt && (yields || !entry.attempt->yields);
-    const auto attempt = join ? entry.attempt : StartAttempt(name, target, yields);
+    const auto attempt = join ? entry.attempt : StartAttempt(name, *target, yields);
     struct Waiting {
       std::shared_ptr<Attempt> attempt;
       ~Waiting() {
@@ -210,13 +210,14 @@ void SessionPool::Remove(const std::string& name, const Session* session) {
   if (entry->second.sessions.empty() && !entry->second.attempt) entries_.erase(entry);
 }
 
-Task<base::Result<int>> SessionPool::Run(ports::HostTarget target, ports::RemoteCommand command,
+Task<base::Result<int>> SessionPool::Run(std::shared_ptr<SessionPool> self,
+                                         ports::HostTarget target, ports::RemoteCommand command,
                                          ports::ByteSink out, ports::ByteSink err) {
   while (true) {
-    JM_CO_ASSIGN_OR_RETURN(auto use, co_await Acquire(target, command.yields));
+    JM_CO_ASSIGN_OR_RETURN(auto use, co_await self->Acquire(&target, command.yields));
     bool started = false;
     auto result = co_await Exec(use->session, &command, out, err,
-                                connector_->options.connect_timeout, &started);
+                                self->connector_->options.connect_timeout, &started);
     if (result.ok()) co_return result;
     if (started) co_return WhileItRan(std::move(result).error());
     // An idle connection may have died unnoticed. Nothing has run yet, so try a new one.
@@ -225,13 +226,13 @@ Task<base::Result<int>> SessionPool::Run(ports::HostTarget target, ports::Remote
   }
 }
 
-Task<base::Status> SessionPool::Relay(ports::HostTarget target, int port,
-                                      std::shared_ptr<base::UniqueFd> local) {
+Task<base::Status> SessionPool::Relay(std::shared_ptr<SessionPool> self, ports::HostTarget target,
+                                      int port, std::shared_ptr<base::UniqueFd> local) {
   while (true) {
-    JM_CO_ASSIGN_OR_RETURN(auto use, co_await Acquire(target, false));
+    JM_CO_ASSIGN_OR_RETURN(auto use, co_await self->Acquire(&target, false));
     bool answered = false;
-    auto result =
-        co_await RelayOn(use->session, port, local, connector_->options.connect_timeout, &answered);
+    auto result = co_await RelayOn(use->session, port, local,
+                                   self->connector_->options.connect_timeout, &answered);
     if (result.ok() || answered) co_return result;
     use->session->Retire();
     if (!use->reused) co_return result;

@@ -18,10 +18,12 @@ class SessionPool : public std::enable_shared_from_this<SessionPool> {
  public:
   SessionPool(asio::any_io_executor executor, ports::HostKeyStore& host_keys, SshOptions options);
 
-  Task<base::Result<int>> Run(ports::HostTarget target, ports::RemoteCommand command,
-                              ports::ByteSink out, ports::ByteSink err);
-  Task<base::Status> Relay(ports::HostTarget target, int port,
-                           std::shared_ptr<base::UniqueFd> local);
+  // Each keeps the pool alive while it runs: the shell may die first.
+  static Task<base::Result<int>> Run(std::shared_ptr<SessionPool> self, ports::HostTarget target,
+                                     ports::RemoteCommand command, ports::ByteSink out,
+                                     ports::ByteSink err);
+  static Task<base::Status> Relay(std::shared_ptr<SessionPool> self, ports::HostTarget target,
+                                  int port, std::shared_ptr<base::UniqueFd> local);
   /// Breaks every connection to that machine.
   void Drop(const std::string& identity);
   /// Breaks every connection.
@@ -55,7 +57,8 @@ class SessionPool : public std::enable_shared_from_this<SessionPool> {
     }
   };
 
-  Task<base::Result<std::shared_ptr<Use>>> Acquire(ports::HostTarget target, bool yields);
+  /// The target must outlive the task: a copy for each of a thousand hosts is half a megabyte.
+  Task<base::Result<std::shared_ptr<Use>>> Acquire(const ports::HostTarget* target, bool yields);
   std::shared_ptr<Use> FindFree(const Entry& entry) const;
   std::shared_ptr<Use> FindVouched(const std::string& name) const;
   /// For one more connection within SshOptions::most_connections.
