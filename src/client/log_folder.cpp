@@ -1,6 +1,5 @@
 #include "jobman/client/log_folder.hpp"
 
-#include <algorithm>
 #include <system_error>
 #include <utility>
 
@@ -11,6 +10,8 @@ namespace {
 constexpr int kSureAfter = 20;
 /// Then each so many looks it is read in any case.
 constexpr int kReadAgain = 50;
+/// Looks that may believe the watch, one after the other: a second of them.
+constexpr int kWatched = 10;
 
 std::optional<std::filesystem::file_time_type> ChangedAt(const base::Path& folder) {
   std::error_code failed;
@@ -20,7 +21,28 @@ std::optional<std::filesystem::file_time_type> ChangedAt(const base::Path& folde
 
 }  // namespace
 
-bool LogFolder::MayHaveChanged(const base::Path& folder) {
+bool LogFolder::MayHaveChanged(const base::Path& folder, bool sure) {
+  auto names = watch_ ? watch_->Changed() : std::nullopt;
+  if (!names) watch_.reset();
+  if (!watch_ && ChangedAt(folder)) watch_.emplace(folder);  // sees what comes after this look
+  const bool believed = names && !sure && ++watched_looks_ <= kWatched;
+  if (believed) return TakeChanged(std::move(*names));
+  watched_looks_ = 0;
+  for (LogPlace& log : logs_) log.may_have_grown = true;
+  return TimeMayHaveChanged(folder) || sure;
+}
+
+/// Whether a file has changed that is none of the logs.
+bool LogFolder::TakeChanged(std::set<std::string> names) {
+  if (names.empty()) return false;
+  for (LogPlace& log : logs_)
+    if (names.erase(log.file.path.filename().native()) > 0) log.may_have_grown = true;
+  return !names.empty();
+}
+
+/// A look at the time of the folder. That is coarse, so it is believed only once it has been the
+/// same for a while; and never for long, since a file server may keep an old one.
+bool LogFolder::TimeMayHaveChanged(const base::Path& folder) {
   const auto now = ChangedAt(folder);
   const bool same = now && now == std::exchange(changed_at_, now);
   looks_ = same ? looks_ + 1 : 0;

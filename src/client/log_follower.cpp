@@ -72,7 +72,7 @@ bool LogFollower::Wants(const LogStage& stage) const {
 LogFolder& LogFollower::LogsOf(const LogStage& stage, bool sure) {
   const base::Path path = context_.paths.AttemptDir(id_.value, stage.attempt) / stage.name;
   LogFolder& folder = folders_[path.native()];
-  if (!folder.MayHaveChanged(path) && !sure) return folder;
+  if (!folder.MayHaveChanged(path, sure)) return folder;
   std::vector<LogFile> files = LogFiles(context_.paths, id_, stage);
   std::erase_if(files, [this](const LogFile& file) { return !options_.hosts.Contains(file.host); });
   folder.Add(files, [this](const base::Path& log) {
@@ -84,7 +84,9 @@ LogFolder& LogFollower::LogsOf(const LogStage& stage, bool sure) {
 base::Result<bool> LogFollower::ReadStage(const LogStage& stage, const Take& take, bool sure) {
   bool grew = false;
   for (LogPlace& log : LogsOf(stage, sure).logs()) {
-    if (base::FileSize(log.file.path).value_or(0) <= log.offset) continue;
+    if (!log.may_have_grown) continue;
+    log.may_have_grown = base::FileSize(log.file.path).value_or(0) > log.offset;
+    if (!log.may_have_grown) continue;
     grew = true;
     JM_TRY(ReadSome(stage, log, take));
   }

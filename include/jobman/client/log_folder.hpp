@@ -4,8 +4,11 @@
 #include <filesystem>
 #include <functional>
 #include <optional>
+#include <set>
+#include <string>
 #include <vector>
 
+#include "jobman/base/folder_watch.hpp"
 #include "jobman/client/log_files.hpp"
 
 namespace jobman::client {
@@ -14,16 +17,17 @@ namespace jobman::client {
 struct LogPlace {
   LogFile file = {};
   std::int64_t offset = 0;
+  bool may_have_grown = true;  ///< since it was last seen to have no more
 };
 
-/// The logs of one stage while they grow. Holds no file open, however many there are, and reads the
-/// folder again only when it may have changed.
+/// The logs of one stage while they grow. Holds none of them open, however many there are; reads
+/// the folder again, and looks at a log, only when it may have changed.
 class LogFolder {
  public:
-  /// Whether the folder may have got a log since the last call, which one look at its time tells
-  /// mostly. That time is coarse, so it is believed only once it has been the same for a while; and
-  /// never for long, since a file server may keep an old one.
-  bool MayHaveChanged(const base::Path& folder);
+  /// Finds out which logs may have grown, and returns whether there may be new ones. A watch tells
+  /// mostly. It sees nothing that another machine writes to a file server, so it is not believed
+  /// for long; `sure`: not at all this time.
+  bool MayHaveChanged(const base::Path& folder, bool sure);
   /// Takes the logs that are new, ascending by host as `present` is. `begin_at` says where each
   /// begins.
   void Add(const std::vector<LogFile>& present,
@@ -32,7 +36,12 @@ class LogFolder {
   std::vector<LogPlace>& logs() { return logs_; }
 
  private:
+  bool TimeMayHaveChanged(const base::Path& folder);
+  bool TakeChanged(std::set<std::string> names);
+
   std::vector<LogPlace> logs_ = {};
+  std::optional<base::FolderWatch> watch_ = {};
+  int watched_looks_ = 0;  ///< that believed the watch, one after the other
   std::optional<std::filesystem::file_time_type> changed_at_ = {};
   int looks_ = 0;  ///< since then
 };

@@ -3,6 +3,8 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <utility>
+
 #include "tests/unit/client/logs.hpp"
 
 namespace jobman::client {
@@ -36,28 +38,114 @@ TEST(LogFolder, KeepsThePlacesOfTheLogsThatItKnows) {
   EXPECT_EQ(folder.logs()[3].offset, 42);
 }
 
-TEST(LogFolder, IsReadSeldomWhileNothingChanges) {
-  const test::Logs world;
-  world.WriteLog(1, 1, "run", 0, "x");
-  const base::Path path = world.paths().LogPath(1, 1, "run", 0).parent_path();
-  LogFolder folder;
-  EXPECT_TRUE(folder.MayHaveChanged(path));
-  EXPECT_TRUE(folder.MayHaveChanged(path)) << "its time is not exact enough to tell so soon";
+/// How often a folder is looked at again in so many looks.
+int CountChanges(LogFolder& folder, const base::Path& path, int looks) {
   int changed = 0;
-  for (int look = 0; look < 1000; ++look) changed += folder.MayHaveChanged(path) ? 1 : 0;
+  for (int look = 0; look < looks; ++look) changed += folder.MayHaveChanged(path, false) ? 1 : 0;
+  return changed;
+}
+
+std::vector<int> GrownOf(LogFolder& folder) {
+  std::vector<int> hosts;
+  for (LogPlace& log : folder.logs())
+    if (std::exchange(log.may_have_grown, false)) hosts.push_back(log.file.host);
+  return hosts;
+}
+
+/// All watches that a user may have, so that no other is to be had.
+std::vector<base::FolderWatch> AllWatches(const base::Path& folder) {
+  std::vector<base::FolderWatch> watches;
+  constexpr int kMost = 4096;
+  for (int i = 0; i < kMost; ++i) {
+    base::FolderWatch one(folder);
+    if (!one.Changed()) break;
+    watches.push_back(std::move(one));
+  }
+  return watches;
+}
+
+class LogFolderOfHosts : public testing::Test {
+ protected:
+  void Write(int host) { world_.WriteLog(1, 1, "run", host, "x"); }
+  void AddAll() {
+    folder_.Add(LogFiles(world_.paths(), core::JobId{1}, {.attempt = 1, .name = "run"}), AtBegin);
+  }
+  base::Path path() const { return world_.paths().LogPath(1, 1, "run", 0).parent_path(); }
+
+  const test::Logs world_;
+  LogFolder folder_;
+};
+
+TEST_F(LogFolderOfHosts, OnlyLogsThatWereWrittenToAreLookedAt) {
+  Write(0);
+  Write(1);
+  EXPECT_TRUE(folder_.MayHaveChanged(path(), false));
+  AddAll();
+  EXPECT_THAT(GrownOf(folder_), ElementsAre(0, 1));
+  EXPECT_FALSE(folder_.MayHaveChanged(path(), false));
+  EXPECT_THAT(GrownOf(folder_), ElementsAre());
+  Write(1);
+  EXPECT_FALSE(folder_.MayHaveChanged(path(), false)) << "no new log";
+  EXPECT_THAT(GrownOf(folder_), ElementsAre(1));
+  Write(2);
+  EXPECT_TRUE(folder_.MayHaveChanged(path(), false));
+  AddAll();
+  EXPECT_THAT(GrownOf(folder_), ElementsAre(2));
+}
+
+TEST_F(LogFolderOfHosts, AllAreLookedAtNowAndThenAndWhenItMustBeSure) {
+  Write(0);
+  EXPECT_TRUE(folder_.MayHaveChanged(path(), false));
+  AddAll();
+  GrownOf(folder_);
+  int grown = 0;
+  for (int look = 0; look < 110; ++look) {
+    folder_.MayHaveChanged(path(), false);
+    grown += static_cast<int>(GrownOf(folder_).size());
+  }
+  EXPECT_EQ(grown, 10) << "another machine may have written to it";
+  EXPECT_TRUE(folder_.MayHaveChanged(path(), true));
+  EXPECT_THAT(GrownOf(folder_), ElementsAre(0));
+}
+
+TEST_F(LogFolderOfHosts, AFolderThatIsMadeAnewIsWatchedAgain) {
+  Write(0);
+  EXPECT_TRUE(folder_.MayHaveChanged(path(), false));
+  AddAll();
+  std::filesystem::remove_all(path());
+  folder_.MayHaveChanged(path(), false);
+  Write(0);
+  EXPECT_TRUE(folder_.MayHaveChanged(path(), false));
+  GrownOf(folder_);
+  Write(0);
+  folder_.MayHaveChanged(path(), false);
+  EXPECT_THAT(GrownOf(folder_), ElementsAre(0));
+}
+
+TEST_F(LogFolderOfHosts, WithoutAWatchAllAreLookedAtAndTheFolderIsReadSeldom) {
+  const test::Logs other;
+  other.WriteLog(1, 1, "run", 0, "x");
+  const auto watches = AllWatches(other.paths().LogPath(1, 1, "run", 0).parent_path());
+  if (watches.size() >= 4096) GTEST_SKIP() << "a user may have many watches here";
+  Write(0);
+  EXPECT_TRUE(folder_.MayHaveChanged(path(), false));
+  AddAll();
+  EXPECT_TRUE(folder_.MayHaveChanged(path(), false)) << "its time does not tell so soon";
+  GrownOf(folder_);
+  const int changed = CountChanges(folder_, path(), 1000);
   EXPECT_LT(changed, 50);
   EXPECT_GT(changed, 5) << "in any case now and then";
+  EXPECT_THAT(GrownOf(folder_), ElementsAre(0));
   // At once, and not only when the next look is due in any case.
-  const auto later = std::filesystem::last_write_time(path) + std::chrono::seconds{1};
-  std::filesystem::last_write_time(path, later);
-  EXPECT_TRUE(folder.MayHaveChanged(path));
+  const auto later = std::filesystem::last_write_time(path()) + std::chrono::seconds{1};
+  std::filesystem::last_write_time(path(), later);
+  EXPECT_TRUE(folder_.MayHaveChanged(path(), false));
 }
 
 TEST(LogFolder, ThatDoesNotExistYetMayComeAtAnyTime) {
   const test::Logs world;
   LogFolder folder;
-  for (int look = 0; look < 100; ++look)
-    EXPECT_TRUE(folder.MayHaveChanged(world.home.path() / "later"));
+  EXPECT_EQ(CountChanges(folder, world.home.path() / "later", 100), 100);
 }
 
 }  // namespace
