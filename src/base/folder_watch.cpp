@@ -4,6 +4,7 @@
 #include <unistd.h>
 
 #include <array>
+#include <atomic>
 #include <cstring>
 
 namespace jobman::base {
@@ -13,14 +14,17 @@ constexpr std::uint32_t kFileEvents = IN_CREATE | IN_MODIFY | IN_MOVED_TO;
 constexpr std::uint32_t kFolderEvents = IN_DELETE_SELF | IN_MOVE_SELF | IN_ONLYDIR;
 constexpr int kMostPieces = 64;  ///< more than the kernel keeps by default; the rest waits
 
+std::atomic<int> watches = 0;  // of this process
+
 /// Adds the names of the files; false if an event says more than that.
-bool TakeNames(const char* events, std::size_t size, std::set<std::string>& names) {
+bool TakeNames(const char* events, std::size_t size, FolderWatch::Names& names) {
   bool all_known = true;
   for (std::size_t at = 0; at < size;) {
     inotify_event event = {};
     std::memcpy(&event, events + at, sizeof event);
+    std::set<std::string>& to = (event.mask & IN_MODIFY) != 0 ? names.written : names.made;
     if ((event.mask & kFileEvents) != 0 && event.len > 0)
-      names.emplace(events + at + sizeof event);
+      to.emplace(events + at + sizeof event);
     else
       all_known = false;
     at += sizeof event + event.len;
@@ -31,15 +35,22 @@ bool TakeNames(const char* events, std::size_t size, std::set<std::string>& name
 }  // namespace
 
 FolderWatch::FolderWatch(const Path& folder) {
+  if (watches >= kMostOfAProcess) return;
   UniqueFd inotify(::inotify_init1(IN_NONBLOCK | IN_CLOEXEC));
   const bool watched = inotify && ::inotify_add_watch(inotify.get(), folder.c_str(),
                                                       kFileEvents | kFolderEvents) >= 0;
-  if (watched) inotify_ = std::move(inotify);
+  if (!watched) return;
+  inotify_ = std::move(inotify);
+  ++watches;
 }
 
-std::optional<std::set<std::string>> FolderWatch::Changed() {
+FolderWatch::~FolderWatch() {
+  if (inotify_) --watches;
+}
+
+std::optional<FolderWatch::Names> FolderWatch::Changed() {
   if (!inotify_) return std::nullopt;
-  std::set<std::string> names;
+  Names names;
   bool all_known = true;
   std::array<char, 16 * 1024> events = {};
   for (int piece = 0; piece < kMostPieces; ++piece) {

@@ -23,7 +23,7 @@ short EventOf(Descriptor::wait_type what) {
 
 bool IsReady(int fd, Descriptor::wait_type what) {
   pollfd one = {.fd = fd, .events = EventOf(what), .revents = 0};
-  return ::poll(&one, 1, 0) != 0;
+  return ::poll(&one, 1, 0) > 0;  // a signal is no readiness
 }
 
 }  // namespace

@@ -1,5 +1,6 @@
 #include "jobman/client/log_folder.hpp"
 
+#include <algorithm>
 #include <system_error>
 #include <utility>
 
@@ -10,8 +11,10 @@ namespace {
 constexpr int kSureAfter = 20;
 /// Then each so many looks it is read in any case.
 constexpr int kReadAgain = 50;
-/// Looks that may believe the watch, one after the other: a second of them.
+/// Looks that may believe the watch, one after the other: half a second of them or more.
 constexpr int kWatched = 10;
+/// Fewer logs are looked at as fast.
+constexpr std::size_t kWatchFrom = 16;
 
 std::optional<std::filesystem::file_time_type> ChangedAt(const base::Path& folder) {
   std::error_code failed;
@@ -21,32 +24,43 @@ std::optional<std::filesystem::file_time_type> ChangedAt(const base::Path& folde
 
 }  // namespace
 
-bool LogFolder::MayHaveChanged(const base::Path& folder, bool sure) {
+bool LogFolder::MayHaveChanged(const base::Path& folder, Look look) {
   auto names = watch_ ? watch_->Changed() : std::nullopt;
-  if (!names) watch_.reset();
-  if (!watch_ && ChangedAt(folder)) watch_.emplace(folder);  // sees what comes after this look
-  const bool believed = names && !sure && ++watched_looks_ <= kWatched;
-  if (believed) return TakeChanged(std::move(*names));
-  watched_looks_ = 0;
+  if (!names || !look.watched) watch_.reset();
+  if (!watch_ && look.watched && logs_.size() >= kWatchFrom) watch_.emplace(folder);
+  const bool believed = names && watch_ && !look.sure && watched_looks_ < kWatched;
+  if (believed) {
+    ++watched_looks_;
+    return TakeChanged(*names);
+  }
   for (LogPlace& log : logs_) log.may_have_grown = true;
-  return TimeMayHaveChanged(folder) || sure;
+  return TimeMayHaveChanged(folder, std::exchange(watched_looks_, 0) + 1) || look.sure;
 }
 
-/// Whether a file has changed that is none of the logs.
-bool LogFolder::TakeChanged(std::set<std::string> names) {
-  if (names.empty()) return false;
-  for (LogPlace& log : logs_)
-    if (names.erase(log.file.path.filename().native()) > 0) log.may_have_grown = true;
-  return !names.empty();
+/// Whether there is a new log. Beside each are files about it, which change with it.
+bool LogFolder::TakeChanged(const base::FolderWatch::Names& names) {
+  if (!names.written.empty() || !names.made.empty()) {
+    for (LogPlace& log : logs_) {
+      const std::string name = log.file.path.filename().native();
+      log.may_have_grown |= names.written.contains(name) || names.made.contains(name);
+    }
+  }
+  return std::any_of(names.made.begin(), names.made.end(), [](const std::string& name) {
+    return base::StatePaths::HostOfLog(name).has_value();
+  });
 }
 
-/// A look at the time of the folder. That is coarse, so it is believed only once it has been the
-/// same for a while; and never for long, since a file server may keep an old one.
-bool LogFolder::TimeMayHaveChanged(const base::Path& folder) {
+/// A look at the time of the folder, after so many at something else. That time is coarse, so it is
+/// believed only once it has been the same for a while; and never for long, since a file server may
+/// keep an old one.
+bool LogFolder::TimeMayHaveChanged(const base::Path& folder, int looks) {
   const auto now = ChangedAt(folder);
   const bool same = now && now == std::exchange(changed_at_, now);
-  looks_ = same ? looks_ + 1 : 0;
-  return looks_ < kSureAfter || looks_ % kReadAgain == 0;
+  looks_ = same ? looks_ + looks : 0;
+  unread_looks_ += looks;
+  const bool due = looks_ < kSureAfter || unread_looks_ >= kReadAgain;
+  if (due) unread_looks_ = 0;
+  return due;
 }
 
 void LogFolder::Add(const std::vector<LogFile>& present,

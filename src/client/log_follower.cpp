@@ -70,9 +70,10 @@ bool LogFollower::Wants(const LogStage& stage) const {
 
 /// The logs of the stage that are wanted; `sure`: also if the folder seems not to have changed.
 LogFolder& LogFollower::LogsOf(const LogStage& stage, bool sure) {
+  const bool newest = stage.attempt >= job_.attempt;
   const base::Path path = context_.paths.AttemptDir(id_.value, stage.attempt) / stage.name;
   LogFolder& folder = folders_[path.native()];
-  if (!folder.MayHaveChanged(path, sure)) return folder;
+  if (!folder.MayHaveChanged(path, {.sure = sure, .watched = newest})) return folder;
   std::vector<LogFile> files = LogFiles(context_.paths, id_, stage);
   std::erase_if(files, [this](const LogFile& file) { return !options_.hosts.Contains(file.host); });
   folder.Add(files, [this](const base::Path& log) {

@@ -4,6 +4,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include <asio/post.hpp>
 #include <cerrno>
 #include <utility>
 
@@ -75,7 +76,14 @@ bool Session::sending() {
 }
 
 void Session::After() {
+  const auto before = counter_.in_packets;
   const bool to_write = broken_.empty() && sending();  // first: it may read packets
+  // Also for the caller, who does not wait yet.
+  if (counter_.in_packets != before) {
+    asio::post(descriptor_.get_executor(), [weak = weak_from_this()] {
+      if (const auto self = weak.lock()) self->waiters_.WakeAll();
+    });
+  }
   if (broken_.empty() && event_ && ssh_is_connected(raw()) == 0) broken_ = SessionError(raw());
   if (noted_ != counter_.in_packets || !broken_.empty()) {
     noted_ = counter_.in_packets;

@@ -13,15 +13,24 @@ namespace jobman::base {
 /// need not be looked at. What other machines write to a file server is not seen. Never blocks.
 class FolderWatch {
  public:
-  /// One that never knows if the folder is not there, or the user has no watch left (each takes one
-  /// of fs.inotify.max_user_instances).
-  explicit FolderWatch(const Path& folder);
-  FolderWatch(FolderWatch&&) = default;
-  FolderWatch& operator=(FolderWatch&&) = default;
+  /// Each takes one of fs.inotify.max_user_instances, which the user's other programs need, too.
+  static constexpr int kMostOfAProcess = 16;
 
-  /// The names since the last call, or since the watch was made. Nothing if they are not known:
-  /// more happened than the kernel keeps, the folder was moved or removed, or there is no watch.
-  std::optional<std::set<std::string>> Changed();
+  /// One that never knows if the folder is not there, the process has all it may have, or the user
+  /// has none left.
+  explicit FolderWatch(const Path& folder);
+  ~FolderWatch();
+  FolderWatch(FolderWatch&&) = default;
+  FolderWatch& operator=(FolderWatch&&) = delete;
+
+  /// Names of files.
+  struct Names {
+    std::set<std::string> made = {};
+    std::set<std::string> written = {};
+  };
+  /// Since the last call, or since the watch was made. Nothing if it is not known: more happened
+  /// than the kernel keeps, the folder was moved or removed, or there is no watch.
+  std::optional<Names> Changed();
 
  private:
   UniqueFd inotify_ = {};

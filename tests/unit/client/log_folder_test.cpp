@@ -41,7 +41,7 @@ TEST(LogFolder, KeepsThePlacesOfTheLogsThatItKnows) {
 /// How often a folder is looked at again in so many looks.
 int CountChanges(LogFolder& folder, const base::Path& path, int looks) {
   int changed = 0;
-  for (int look = 0; look < looks; ++look) changed += folder.MayHaveChanged(path, false) ? 1 : 0;
+  for (int look = 0; look < looks; ++look) changed += folder.MayHaveChanged(path, {}) ? 1 : 0;
   return changed;
 }
 
@@ -52,24 +52,28 @@ std::vector<int> GrownOf(LogFolder& folder) {
   return hosts;
 }
 
-/// All watches that a user may have, so that no other is to be had.
-std::vector<base::FolderWatch> AllWatches(const base::Path& folder) {
-  std::vector<base::FolderWatch> watches;
-  constexpr int kMost = 4096;
-  for (int i = 0; i < kMost; ++i) {
-    base::FolderWatch one(folder);
-    if (!one.Changed()) break;
-    watches.push_back(std::move(one));
-  }
-  return watches;
-}
+/// Many enough that a watch is worth it.
+constexpr int kHosts = 20;
 
 class LogFolderOfHosts : public testing::Test {
  protected:
+  LogFolderOfHosts() {
+    WriteAll();
+    // The watch comes with the first look at so many.
+    EXPECT_TRUE(Changed());
+    AddAll();
+    EXPECT_TRUE(Changed());
+    AddAll();
+    GrownOf(folder_);
+  }
   void Write(int host) { world_.WriteLog(1, 1, "run", host, "x"); }
+  void WriteAll() {
+    for (int host = 0; host < kHosts; ++host) Write(host);
+  }
   void AddAll() {
     folder_.Add(LogFiles(world_.paths(), core::JobId{1}, {.attempt = 1, .name = "run"}), AtBegin);
   }
+  bool Changed() { return folder_.MayHaveChanged(path(), {}); }
   base::Path path() const { return world_.paths().LogPath(1, 1, "run", 0).parent_path(); }
 
   const test::Logs world_;
@@ -77,69 +81,69 @@ class LogFolderOfHosts : public testing::Test {
 };
 
 TEST_F(LogFolderOfHosts, OnlyLogsThatWereWrittenToAreLookedAt) {
-  Write(0);
-  Write(1);
-  EXPECT_TRUE(folder_.MayHaveChanged(path(), false));
-  AddAll();
-  EXPECT_THAT(GrownOf(folder_), ElementsAre(0, 1));
-  EXPECT_FALSE(folder_.MayHaveChanged(path(), false));
+  EXPECT_FALSE(Changed());
   EXPECT_THAT(GrownOf(folder_), ElementsAre());
   Write(1);
-  EXPECT_FALSE(folder_.MayHaveChanged(path(), false)) << "no new log";
+  EXPECT_FALSE(Changed()) << "no new log";
   EXPECT_THAT(GrownOf(folder_), ElementsAre(1));
-  Write(2);
-  EXPECT_TRUE(folder_.MayHaveChanged(path(), false));
+  Write(kHosts);
+  EXPECT_TRUE(Changed());
   AddAll();
-  EXPECT_THAT(GrownOf(folder_), ElementsAre(2));
+  EXPECT_THAT(GrownOf(folder_), ElementsAre(kHosts));
+}
+
+TEST_F(LogFolderOfHosts, FilesBesideALogAreNone) {
+  std::ofstream(world_.paths().LogPath(1, 1, "run", 3).native() + ".times") << 'x';
+  EXPECT_FALSE(Changed());
+  EXPECT_THAT(GrownOf(folder_), ElementsAre());
 }
 
 TEST_F(LogFolderOfHosts, AllAreLookedAtNowAndThenAndWhenItMustBeSure) {
-  Write(0);
-  EXPECT_TRUE(folder_.MayHaveChanged(path(), false));
-  AddAll();
-  GrownOf(folder_);
-  int grown = 0;
-  for (int look = 0; look < 110; ++look) {
-    folder_.MayHaveChanged(path(), false);
-    grown += static_cast<int>(GrownOf(folder_).size());
+  int all = 0;
+  int changed = 0;
+  for (int look = 0; look < 550; ++look) {
+    changed += Changed() ? 1 : 0;
+    all += std::ssize(GrownOf(folder_)) == kHosts ? 1 : 0;
   }
-  EXPECT_EQ(grown, 10) << "another machine may have written to it";
-  EXPECT_TRUE(folder_.MayHaveChanged(path(), true));
-  EXPECT_THAT(GrownOf(folder_), ElementsAre(0));
+  EXPECT_EQ(all, 50) << "another machine may have written to it";
+  EXPECT_THAT(changed, testing::AllOf(testing::Ge(9), testing::Le(15))) << "or made a log";
+  EXPECT_TRUE(folder_.MayHaveChanged(path(), {.sure = true}));
+  EXPECT_EQ(std::ssize(GrownOf(folder_)), kHosts);
 }
 
 TEST_F(LogFolderOfHosts, AFolderThatIsMadeAnewIsWatchedAgain) {
-  Write(0);
-  EXPECT_TRUE(folder_.MayHaveChanged(path(), false));
-  AddAll();
   std::filesystem::remove_all(path());
-  folder_.MayHaveChanged(path(), false);
-  Write(0);
-  EXPECT_TRUE(folder_.MayHaveChanged(path(), false));
+  Changed();
+  WriteAll();
+  EXPECT_TRUE(Changed());
   GrownOf(folder_);
   Write(0);
-  folder_.MayHaveChanged(path(), false);
+  Changed();
   EXPECT_THAT(GrownOf(folder_), ElementsAre(0));
 }
 
 TEST_F(LogFolderOfHosts, WithoutAWatchAllAreLookedAtAndTheFolderIsReadSeldom) {
-  const test::Logs other;
-  other.WriteLog(1, 1, "run", 0, "x");
-  const auto watches = AllWatches(other.paths().LogPath(1, 1, "run", 0).parent_path());
-  if (watches.size() >= 4096) GTEST_SKIP() << "a user may have many watches here";
-  Write(0);
-  EXPECT_TRUE(folder_.MayHaveChanged(path(), false));
-  AddAll();
-  EXPECT_TRUE(folder_.MayHaveChanged(path(), false)) << "its time does not tell so soon";
-  GrownOf(folder_);
-  const int changed = CountChanges(folder_, path(), 1000);
+  std::vector<base::FolderWatch> others;
+  LogFolder folder;
+  for (int i = 0; i < base::FolderWatch::kMostOfAProcess; ++i) others.emplace_back(path());
+  folder.Add(LogFiles(world_.paths(), core::JobId{1}, {.attempt = 1, .name = "run"}), AtBegin);
+  EXPECT_TRUE(folder.MayHaveChanged(path(), {}));
+  EXPECT_TRUE(folder.MayHaveChanged(path(), {})) << "its time does not tell so soon";
+  GrownOf(folder);
+  const int changed = CountChanges(folder, path(), 1000);
   EXPECT_LT(changed, 50);
   EXPECT_GT(changed, 5) << "in any case now and then";
-  EXPECT_THAT(GrownOf(folder_), ElementsAre(0));
+  EXPECT_EQ(std::ssize(GrownOf(folder)), kHosts);
   // At once, and not only when the next look is due in any case.
   const auto later = std::filesystem::last_write_time(path()) + std::chrono::seconds{1};
   std::filesystem::last_write_time(path(), later);
-  EXPECT_TRUE(folder_.MayHaveChanged(path(), false));
+  EXPECT_TRUE(folder.MayHaveChanged(path(), {}));
+}
+
+TEST_F(LogFolderOfHosts, TheLogsOfAnEarlierAttemptTakeNoWatch) {
+  EXPECT_FALSE(folder_.MayHaveChanged(path(), {}));
+  folder_.MayHaveChanged(path(), {.watched = false});
+  EXPECT_EQ(std::ssize(GrownOf(folder_)), kHosts);
 }
 
 TEST(LogFolder, ThatDoesNotExistYetMayComeAtAnyTime) {
