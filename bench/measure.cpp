@@ -233,7 +233,9 @@ double TreeCpuMs(pid_t root) {
 }
 
 double PeakMbOf(pid_t pid) {
-  return StatusNumber(fmt::format("/proc/{}", pid), "VmHWM") / 1024;
+  const double peak_kb = StatusNumber(fmt::format("/proc/{}", pid), "VmHWM");
+  if (peak_kb <= 0) throw std::runtime_error(fmt::format("process {} has ended", pid));
+  return peak_kb / 1024;
 }
 
 void ForgetPeak(pid_t pid) {

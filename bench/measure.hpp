@@ -74,7 +74,8 @@ double CpuMsOf(pid_t pid);
 /// CPU time of a process and all its descendants, those included that ended and were waited for.
 /// For these the kernel counts in hundredths of a second for each parent, rounded down.
 double TreeCpuMs(pid_t root);
-/// The peak resident memory of a running process.
+/// The peak resident memory of a running process. std::runtime_error if it has ended: nothing would
+/// be met by a process that is not there.
 double PeakMbOf(pid_t pid);
 /// Has PeakMbOf() begin anew, at what the process has now.
 void ForgetPeak(pid_t pid);

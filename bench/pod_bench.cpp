@@ -166,7 +166,8 @@ void MeasureWaiting(const Place& place, int hosts) {
   const double seconds = kWaitingUs / 1e6;
   const double ours = (bench::CpuMsOf(place.controller()) - controller) / seconds;
   const double theirs = (bench::TreeCpuMs(place.simulator()) - simulator) / seconds;
-  const bench::Extent extent = bench::ExtentOf(place.controller());
+  bench::Extent extent = bench::ExtentOf(place.controller());
+  extent.resident_mb = bench::PeakMbOf(place.controller());  // throws if it has ended
   fmt::print("a command that sleeps on {} light hosts, {:.0f} s once it runs everywhere\n", hosts,
              seconds);
   fmt::print(

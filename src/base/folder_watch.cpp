@@ -5,13 +5,16 @@
 
 #include <array>
 #include <atomic>
+#include <cstdint>
 #include <cstring>
+#include <utility>
 
 namespace jobman::base {
 namespace {
 
 constexpr std::uint32_t kFileEvents = IN_CREATE | IN_MODIFY | IN_MOVED_TO;
 constexpr std::uint32_t kFolderEvents = IN_DELETE_SELF | IN_MOVE_SELF | IN_ONLYDIR;
+constexpr std::size_t kPiece = std::size_t{16} << 10;
 constexpr int kMostPieces = 64;  ///< more than the kernel keeps by default; the rest waits
 
 std::atomic<int> watches = 0;  // of this process
@@ -52,7 +55,7 @@ std::optional<FolderWatch::Names> FolderWatch::Changed() {
   if (!inotify_) return std::nullopt;
   Names names;
   bool all_known = true;
-  std::array<char, 16 * 1024> events = {};
+  std::array<char, kPiece> events = {};
   for (int piece = 0; piece < kMostPieces; ++piece) {
     const ssize_t got = ::read(inotify_.get(), events.data(), events.size());
     if (got <= 0) break;  // nothing is left

@@ -1,5 +1,7 @@
 #include "controller/shell_stream.hpp"
 
+#include <utility>
+
 #include "jobman/base/env.hpp"
 #include "jobman/base/log.hpp"
 #include "jobman/controller/times.hpp"

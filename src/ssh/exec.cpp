@@ -52,7 +52,7 @@ struct Moved {
 };
 
 /// Moves bytes both ways without waiting. `unread`: whether there can be output. Asking libssh for
-/// what is not there are two system calls.
+/// output that has not arrived costs two system calls.
 Result<Moved> Exchange(Channel& channel, ports::RemoteCommand& command, const ports::ByteSink& out,
                        const ports::ByteSink& err, bool unread) {
   bool may_read = true;
