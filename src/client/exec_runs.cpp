@@ -88,7 +88,7 @@ std::vector<ssh::FanOutHost> Installs(const std::vector<ssh::FanOutHost>& hosts,
     installs.push_back({.host = host.host, .target = host.target});
     installs.back().err = KeepTalk(talk, host.host);
     installs.back().command = remote::InstallCall().command;
-    installs.back().input = [] { return std::string(remote::HostScript()); };
+    installs.back().input = [] { return std::string(remote::PackedHostScript()); };
   }
   return installs;
 }

@@ -42,12 +42,12 @@ base::Result<remote::RunStatus> AfterError(base::Error error, const std::string&
   return error;
 }
 
-/// Fifty kilobytes, of which hosts that wait for their turn need no copy each.
+/// A dozen kilobytes, of which hosts that wait for their turn need no copy each.
 remote::Call LateInstall() {
   remote::Call install = remote::InstallCall();
   static_cast<void>(std::exchange(install.input, {}));
   install.late_input = []() -> base::Result<std::string> {
-    return std::string(remote::HostScript());
+    return std::string(remote::PackedHostScript());
   };
   return install;
 }

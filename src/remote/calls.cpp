@@ -47,24 +47,22 @@ bool IsRunId(std::string_view text) {
          std::all_of(text.begin(), text.end(), allowed);
 }
 
-// The script is complete when its last line is there, and is then linked into place, so that nobody
-// runs half of it. Hosts that share a home folder do this at the same moment: mktemp gives each its
-// own file, and an existing script, which another host may be reading, is not replaced.
+// gzip tells a script that was cut short by its checksum. A whole one is linked into place, so that
+// nobody runs half of it. Hosts that share a home folder do this at the same moment: mktemp gives
+// each its own file, and an existing script, which another host may be reading, is not replaced.
 Call InstallCall() {
-  const std::string last = "# end of host.sh";
-  JM_CHECK(base::Trim(HostScript()).ends_with(last), "the host script lacks its last line");
   const std::string body = fmt::format(
       "new=; die() {{ echo \"jobman: error $*\" >&2; rm -f \"$new\"; exit {}; }}; "
       "umask 077; bin=$HOME/.jobman/bin; script=$bin/{}; "
       "why=$(mkdir -p \"$bin\" 2>&1) || die \"cannot create $bin: $why\"; "
-      "new=$(mktemp \"$bin/.new.XXXXXX\") && cat >\"$new\" || "
-      "die \"cannot write to $bin (is the disk full?)\"; "
-      "[ \"$(tail -n 1 \"$new\")\" = \"{}\" ] || die \"the script arrived incomplete\"; "
+      "new=$(mktemp \"$bin/.new.XXXXXX\") || die \"cannot write to $bin (is the disk full?)\"; "
+      "why=$(gzip -dc 2>&1 >\"$new\") || "
+      "die \"cannot unpack the script into $bin (is the disk full?):\" $why; "
       "ln \"$new\" \"$script\" 2>/dev/null || [ -f \"$script\" ] || mv -f \"$new\" \"$script\" || "
       "die \"cannot write to $bin\"; rm -f \"$new\"",
-      kExitHostError, HostScriptName(), last);
+      kExitHostError, HostScriptName());
   return Call{.command = "exec sh -c " + ShellQuote(body),
-              .input = std::string(HostScript()),
+              .input = std::string(PackedHostScript()),
               .limit = kCallLimit};
 }
 

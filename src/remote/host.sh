@@ -1427,4 +1427,3 @@ case $jm_verb in
     ;;
   *) jm_die "unknown verb '$jm_verb'" ;;
 esac
-# end of host.sh

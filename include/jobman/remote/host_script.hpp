@@ -33,8 +33,10 @@ inline constexpr int kExitHostError = 96;
 /// This version of the script is not installed on the host; nothing happened.
 inline constexpr int kExitNotInstalled = 97;
 
-/// The script's text.
+/// The script's text, without its comments.
 std::string_view HostScript();
+/// The same as gzip(1) packs it, a third of the size.
+std::string_view PackedHostScript();
 /// "host-<12 hexadecimal digits of its hash>.sh", its file name in ~/.jobman/bin.
 std::string HostScriptName();
 
@@ -106,7 +108,7 @@ struct RunOrder {
 /// must be: 1 to 199 of [A-Za-z0-9._-], beginning with a letter or digit.
 bool IsRunId(std::string_view text);
 
-/// Installs the script: stdin is the script. Exit code 0, or kExitHostError.
+/// Installs the script: stdin is PackedHostScript(). Exit code 0, or kExitHostError.
 Call InstallCall();
 /// Starts the run unless its id was ever started or stopped, then follows it from byte `offset` of
 /// its log. kInvalidArgument for a bad run id or variable name, or a NUL byte.

@@ -92,7 +92,7 @@ TEST_F(HostCallsTest, ALateInputIsMadeForEachTry) {
   EXPECT_TRUE(test::RunNow(CallHost(&shell_, {}, call, {}, heard, now)).ok());
   ASSERT_EQ(shell_.inputs.size(), 3u);
   EXPECT_TRUE(shell_.inputs[0] == std::string(300'000, 'x') + "1");
-  EXPECT_TRUE(shell_.inputs[1] == remote::HostScript());
+  EXPECT_TRUE(shell_.inputs[1] == remote::PackedHostScript());
   EXPECT_TRUE(shell_.inputs[2] == std::string(300'000, 'x') + "2");
 }
 

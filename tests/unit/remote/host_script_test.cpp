@@ -99,7 +99,11 @@ TEST_P(HostScriptTest, InstallRefusesATruncatedScript) {
   std::filesystem::remove_all(host.home() / ".jobman");
   Call call = InstallCall();
   call.input.resize(call.input.size() / 2);
-  EXPECT_EQ(host.Do(call).exit_code, kExitHostError);
+  const Ended ended = host.Do(call);
+  EXPECT_EQ(ended.exit_code, kExitHostError);
+  EXPECT_EQ(ended.err, "jobman: error cannot unpack the script into " +
+                           (host.home() / ".jobman/bin").string() +
+                           " (is the disk full?): gzip: stdin: unexpected end of file\n");
   EXPECT_TRUE(std::filesystem::is_empty(host.home() / ".jobman/bin"));
 }
 
