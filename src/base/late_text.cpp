@@ -11,6 +11,7 @@ Result<std::string> LateText::operator()() {
   if (!text_) {
     JM_ASSIGN_OR_RETURN(text_, make_());
   }
+  if (given_ == 0 && text_->size() <= piece_) return std::exchange(*text_, {});
   std::string piece = text_->substr(given_, piece_);
   given_ += piece.size();
   if (piece.empty()) {

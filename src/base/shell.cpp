@@ -13,8 +13,20 @@ bool IsDigit(char c) {
 }
 
 bool IsPlain(char c) {
-  constexpr std::string_view kOthers = "_-./:,@%+";
-  return IsAlpha(c) || IsDigit(c) || kOthers.find(c) != std::string_view::npos;
+  switch (c) {
+    case '_':
+    case '-':
+    case '.':
+    case '/':
+    case ':':
+    case ',':
+    case '@':
+    case '%':
+    case '+':
+      return true;
+    default:
+      return IsAlpha(c) || IsDigit(c);
+  }
 }
 
 }  // namespace
@@ -22,14 +34,13 @@ bool IsPlain(char c) {
 std::string ShellQuote(std::string_view word) {
   if (!word.empty() && std::all_of(word.begin(), word.end(), IsPlain)) return std::string(word);
   std::string quoted = "'";
-  for (const char c : word) {
-    if (c == '\'') {
-      quoted += R"('\'')";
-    } else {
-      quoted += c;
-    }
+  quoted.reserve(word.size() + 2);
+  for (auto quote = word.find('\''); quote != std::string_view::npos; quote = word.find('\'')) {
+    quoted.append(word.substr(0, quote)).append(R"('\'')");
+    word.remove_prefix(quote + 1);
   }
-  return quoted + "'";
+  quoted.append(word) += '\'';
+  return quoted;
 }
 
 std::string ShellJoin(const std::vector<std::string>& words) {

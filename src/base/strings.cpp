@@ -20,7 +20,12 @@ std::vector<std::string> Split(std::string_view text, char separator) {
 }
 
 std::string Join(const std::vector<std::string>& parts, std::string_view separator) {
-  return fmt::format("{}", fmt::join(parts, separator));
+  std::string joined;
+  for (const std::string& part : parts) {
+    if (&part != parts.data()) joined.append(separator);
+    joined.append(part);
+  }
+  return joined;
 }
 
 std::string_view Trim(std::string_view text) {

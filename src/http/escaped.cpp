@@ -6,10 +6,13 @@
 #include <optional>
 #include <utility>
 
+#include "jobman/base/strings.hpp"
 #include "jobman/http/redact.hpp"
 
 namespace jobman::http {
 namespace {
+
+constexpr std::string_view kEscapes = "%\\&";  ///< with which an escape begins
 
 /// A character as the reader of the text sees it, and the bytes that it takes there.
 struct Escaped {
@@ -109,6 +112,7 @@ std::size_t LengthOf(char wanted, std::string_view text, Reading reading) {
   constexpr int kDeepest = 4;
   if (text.empty()) return 0;
   std::size_t length = text.front() == wanted ? 1 : 0;
+  if (kEscapes.find(text.front()) == std::string_view::npos) return length;
   Beginning beginning(text);
   for (int level = 0; level < kDeepest && beginning.BeginsEscape(); ++level) {
     beginning.Undo();
@@ -135,11 +139,17 @@ std::size_t LengthOf(std::string_view secret, std::string_view text) {
                   LengthOf(secret, text, Reading::kLongest));
 }
 
+bool HasEscapes(std::string_view text) {
+  return std::any_of(kEscapes.begin(), kEscapes.end(),
+                     [text](char begins) { return text.find(begins) != std::string_view::npos; });
+}
+
 }  // namespace
 
 std::string WithoutEscaped(std::string text, std::string_view secret) {
   if (secret.empty()) return text;
-  const std::string begins = std::string("%\\&") + secret.front();
+  if (!HasEscapes(text)) return base::ReplaceAll(std::move(text), secret, kRedacted);
+  const std::string begins = std::string(kEscapes) + secret.front();
   const std::string_view all = text;
   std::string kept;
   std::size_t copied = 0;

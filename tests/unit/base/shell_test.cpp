@@ -15,6 +15,7 @@ TEST(ShellQuote, LeavesPlainWordsReadable) {
 TEST(ShellQuote, QuotesSpecialCharacters) {
   EXPECT_EQ(ShellQuote(""), "''");
   EXPECT_EQ(ShellQuote("it's"), R"('it'\''s')");
+  EXPECT_EQ(ShellQuote("''a"), R"(''\'''\''a')");
   EXPECT_EQ(ShellQuote("a=b"), "'a=b'");
   EXPECT_EQ(ShellQuote("~"), "'~'");
 }
