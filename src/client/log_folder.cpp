@@ -11,8 +11,8 @@ namespace {
 constexpr int kSureAfter = 20;
 /// Then each so many looks it is read in any case.
 constexpr int kReadAgain = 50;
-/// Looks that may believe the watch, one after the other: half a second of them or more.
-constexpr int kWatched = 10;
+/// Looks that may believe the watch, one after the other: more than a second of them.
+constexpr int kWatched = 24;
 /// Fewer logs are looked at as fast.
 constexpr std::size_t kWatchFrom = 16;
 

@@ -13,6 +13,9 @@ namespace {
 
 /// A look may have waited for whoever reads what it printed.
 constexpr base::Duration kLongestRest = std::chrono::seconds{1};
+/// So much longer than it took to read a job is it believed, up to kLongestRest: one of a thousand
+/// hosts is large, and changes many times a second while it starts.
+constexpr int kBelieved = 50;
 /// While there is more to be read: only to notice an interrupt.
 constexpr base::Duration kNoRest = std::chrono::milliseconds{1};
 
@@ -49,8 +52,13 @@ base::Task<base::Status> LogFollower::Poll(Take take) {
 
 base::Task<base::Status> LogFollower::LookAtJob() {
   JM_CO_ASSIGN_OR_RETURN(const std::int64_t change, co_await context_.stores.jobs->ChangeCounter());
-  if (seen_change_ == change) co_return base::Ok();
+  const base::TimePoint began = context_.Now();
+  // A clock that was set back must not keep it for longer.
+  const bool believed = began < read_again_ && read_again_ - began <= kLongestRest;
+  if (seen_change_ == change || believed) co_return base::Ok();
   auto job = co_await context_.stores.jobs->Get(id_);
+  const base::TimePoint read = context_.Now();
+  read_again_ = read + std::min(kBelieved * (read - began), kLongestRest);
   // Erased since the last look: nothing more comes of it.
   erased_ = seen_change_ && !job.ok() && job.error().code == base::Code::kNotFound;
   seen_change_ = change;

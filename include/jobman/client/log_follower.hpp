@@ -41,8 +41,8 @@ class LogFollower {
 
   LogFollower(Context context, core::JobId job, Options options);
 
-  /// Reads the job and its log files once, and passes on what is new. Cheap enough for ten calls a
-  /// second with a thousand hosts.
+  /// Looks at the job and its log files once, and passes on what is new. Cheap enough for ten calls
+  /// a second with a thousand hosts.
   base::Task<base::Status> Poll(Take take);
   /// Whether there is no more to come.
   bool done() const { return done_; }
@@ -63,6 +63,7 @@ class LogFollower {
   Options options_;
   core::Job job_ = {};
   std::optional<std::int64_t> seen_change_ = {};
+  base::TimePoint read_again_ = {};                ///< not before
   std::map<std::string, LogFolder> folders_ = {};  ///< by path
   bool began_ = false;  ///< the files that were there at the beginning are known
   bool behind_ = false;

@@ -84,6 +84,46 @@ TEST_F(LogFollowerTest, AnInterruptedFollowerResumesWhereItStopped) {
   EXPECT_THAT(pieces, ElementsAre("one ", "two"));
 }
 
+/// Each look at it takes ten milliseconds.
+class SlowClock final : public base::Clock {
+ public:
+  base::TimePoint Now() const override { return now += std::chrono::milliseconds{10}; }
+  mutable base::TimePoint now = base::TimePoint{std::chrono::hours{24}};
+};
+
+class SlowLogFollower : public LogFollowerTest {
+ protected:
+  SlowLogFollower() { context_.clock = &slow_; }
+  void Poll(LogFollower& follower) {
+    const auto take = [](const LogStage&, int, const LogPiece&) { return true; };
+    ASSERT_TRUE(Await(follower.Poll(take)).ok());
+  }
+  SlowClock slow_ = {};
+  client::Context context_ = Context();
+};
+
+TEST_F(SlowLogFollower, AJobThatTakesLongToReadIsReadLessOften) {
+  const core::Job job = Running();
+  LogFollower follower(context_, job.id, {});
+  Poll(follower);
+  End(job.id);
+  Poll(follower);
+  EXPECT_FALSE(follower.done());
+  slow_.now += std::chrono::seconds{1};
+  Poll(follower);
+  EXPECT_TRUE(follower.done());
+}
+
+TEST_F(SlowLogFollower, AClockThatIsSetBackDoesNotKeepItFromReading) {
+  const core::Job job = Running();
+  LogFollower follower(context_, job.id, {});
+  Poll(follower);
+  End(job.id);
+  slow_.now -= std::chrono::hours{1};
+  Poll(follower);
+  EXPECT_TRUE(follower.done());
+}
+
 TEST_F(LogFollowerTest, OfSeveralJobsEachIsFollowedToItsOwnEnd) {
   const core::Job first = Running();
   const core::Job second = Running();
