@@ -38,6 +38,15 @@ Task<Result<bool>> ControllerStays(Context context) {
   co_return true;  // a long tick, perhaps on another machine; it reads the store every second
 }
 
+/// Whether a controller runs that has not renewed its lease in time, and will.
+Task<Result<bool>> ControllerIsLate(Context context) {
+  JM_CO_ASSIGN_OR_RETURN(const Live lease, co_await context.stores.leases->CurrentLease());
+  if (!lease || context.Now() >= lease->expires + kLateController) co_return false;
+  const auto holder = controller::ParseHolder(lease->holder);
+  co_return holder && !holder->passing && !ports::IsTooFarAhead(*lease, context.Now()) &&
+      controller::HolderRuns(lease->holder);
+}
+
 /// Waits until any controller holds the lease: another one may have been faster than ours. False if
 /// ours ended before that, or took too long.
 Task<Result<bool>> AwaitLease(Context context, pid_t ours) {
@@ -75,6 +84,8 @@ Task<base::Status> EnsureController(Context context) {
   if (stays) co_return base::Ok();
   // One may run that can no longer renew its lease; a second one could not take it either.
   JM_CO_TRY(ControllerCanWork(context.paths));
+  JM_CO_ASSIGN_OR_RETURN(const bool late, co_await ControllerIsLate(context));
+  if (late) co_return base::Ok();
   base::Log(base::LogLevel::kDebug, "cli", "no controller runs: starting one, which logs to {}",
             context.paths.ControllerLog().string());
   JM_CO_ASSIGN_OR_RETURN(const pid_t pid, context.start_controller(context.paths, context.verbose));

@@ -98,4 +98,13 @@ bool HolderIsDead(const std::string& text) {
   return !process.started.empty() && process.started != holder->started;
 }
 
+bool HolderRuns(const std::string& text) {
+  const auto holder = ParseHolder(text);
+  if (!holder || !IsHere(*holder)) return false;
+  const Process process = LookAt(holder->pid);
+  constexpr std::string_view kEndedOrStopped = "ZXTt";
+  return process.started == holder->started &&
+         kEndedOrStopped.find(process.state) == std::string_view::npos;
+}
+
 }  // namespace jobman::controller

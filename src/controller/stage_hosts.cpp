@@ -107,9 +107,10 @@ void StageHosts::Reached(StageHost& host) {
 }
 
 void StageHosts::Failing(StageHost& host, const Error& error) {
-  // Logged once: tries go on every ten seconds, for as long as a repair takes.
+  // Logged once: tries go on every ten seconds, for as long as a repair takes. That the lease is
+  // lost is said by the controller, not for each of a thousand hosts.
   std::string text = error.ToString();
-  const bool news = text != host.failing;
+  const bool news = text != host.failing && error.reason != base::Reason::kLeaseLost;
   base::Log(news ? base::LogLevel::kInfo : base::LogLevel::kDebug, "ssh", "job {} host {} {}: {}",
             core::FormatJobId(context_.job->id), host.number, context_.job->stage->name, text);
   host.failing = std::move(text);

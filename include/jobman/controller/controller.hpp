@@ -107,5 +107,8 @@ bool IsHere(const Holder& holder);
 /// Whether the holder is certainly a process of this machine that has ended. Processes in another
 /// pid namespace cannot be seen: their lease has to expire.
 bool HolderIsDead(const std::string& holder);
+/// Whether the holder is a process of this machine that is seen to run: neither ended nor stopped
+/// (SIGSTOP, Ctrl-Z).
+bool HolderRuns(const std::string& holder);
 
 }  // namespace jobman::controller

@@ -79,6 +79,29 @@ TEST_F(BackgroundController, IsStartedOnlyWhenNoneLives) {
   EXPECT_EQ(started_, 1);
 }
 
+TEST_F(BackgroundController, OneThatIsLateIsNotReplacedForAMinute) {
+  const Idler late;
+  HoldLease(late.holder());
+  clock_.Advance(kLeaseTime + std::chrono::seconds{59});
+  EXPECT_FALSE(Lives());
+  ASSERT_TRUE(Ensure().ok());
+  EXPECT_EQ(started_, 0);
+  clock_.Advance(std::chrono::seconds{1});
+  ASSERT_TRUE(Ensure().ok());
+  EXPECT_EQ(started_, 1);
+}
+
+TEST_F(BackgroundController, OneThatIsStoppedIsReplacedAtOnce) {
+  const Idler stopped;
+  HoldLease(stopped.holder());
+  clock_.Advance(kLeaseTime + std::chrono::seconds{1});
+  ASSERT_EQ(kill(stopped.pid(), SIGSTOP), 0);
+  int state = 0;
+  ASSERT_EQ(waitpid(stopped.pid(), &state, WUNTRACED), stopped.pid());
+  ASSERT_TRUE(Ensure().ok());
+  EXPECT_EQ(started_, 1);
+}
+
 TEST_F(BackgroundController, AFailedStartNamesItsLog) {
   start_controller_ = [](const base::StatePaths&, bool) -> base::Result<pid_t> { return kNoChild; };
   const auto ensured = Ensure();

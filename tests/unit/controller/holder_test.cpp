@@ -13,6 +13,7 @@ namespace {
 
 TEST(Holder, ARunningProcessIsAlive) {
   EXPECT_FALSE(HolderIsDead(LeaseHolder()));
+  EXPECT_TRUE(HolderRuns(LeaseHolder()));
 }
 
 TEST(Holder, IsReadBack) {
@@ -70,6 +71,7 @@ TEST(Holder, AZombieIsDead) {
   std::array<char, 512> text = {};
   ASSERT_GT(read(in.get(), text.data(), text.size() - 1), 0);
   EXPECT_TRUE(HolderIsDead(text.data()));
+  EXPECT_FALSE(HolderRuns(text.data()));
   ASSERT_EQ(waitpid(child, nullptr, 0), child);
 }
 
