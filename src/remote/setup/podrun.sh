@@ -14,7 +14,9 @@ jp_usage='usage: podrun [-icw] [OPTION...] [--] COMMAND [WORD...]
   --hosts LIST         on these, this one included: all, or numbers and ranges such as 0,3-7
   --exclude LIST       not on these
   --timeout TIME       TERM to a command that takes longer (90s, 5m), and KILL 10 seconds later
-  --fold               show equal output once, at the end'
+  --fold               show equal output once, at the end
+  --out DIR            print nothing, but write what each host prints to DIR/host-0003.out and .err
+  --force              --out may replace the files of an earlier command'
 
 jp_refuse() {
   printf 'podrun: %s\n%s\n' "$1" "$jp_usage" >&2
@@ -24,7 +26,7 @@ jp_refuse() {
 # jp_quote WORD: as one word of a shell.
 jp_quote() { printf "'%s'" "$(printf '%s\n' "$1" | sed "s/'/'\\\\''/g")"; }
 
-jp_local='' jp_cwd='' jp_clean='' jp_wanted='' jp_unwanted='' jp_limit='' jp_fold=''
+jp_local='' jp_cwd='' jp_clean='' jp_wanted='' jp_unwanted='' jp_limit='' jp_fold='' jp_out='' jp_force=''
 jp_option() {
   case $1 in
     i) jp_local=yes ;;
@@ -51,6 +53,12 @@ jp_time() {
   esac
 }
 
+# jp_folder DIR
+jp_folder() {
+  jp_out=$1
+  [ -n "$jp_out" ] || jp_refuse '--out needs the name of a folder'
+}
+
 while [ $# -gt 0 ]; do
   case $1 in
     --) shift && break ;;
@@ -68,6 +76,12 @@ while [ $# -gt 0 ]; do
       ;;
     --timeout=*) jp_time "${1#*=}" ;;
     --fold) jp_fold=yes ;;
+    --out)
+      jp_folder "${2:-}"
+      shift
+      ;;
+    --out=*) jp_folder "${1#*=}" ;;
+    --force) jp_force=yes ;;
     -h | --help) printf '%s\n' "$jp_usage" && exit 0 ;;
     --*) jp_refuse "unknown option $1" ;;
     -?*)
@@ -83,6 +97,8 @@ while [ $# -gt 0 ]; do
   shift
 done
 [ $# -gt 0 ] || jp_refuse 'which command?'
+[ -z "$jp_out" ] || [ -z "$jp_fold" ] || jp_refuse '--out excludes --fold'
+[ -n "$jp_out" ] || [ -z "$jp_force" ] || jp_refuse '--force needs --out'
 
 [ -n "$jp_hosts" ] || jp_refuse 'the hosts of the job are not known: JOBMAN_HOSTS is empty'
 
@@ -146,6 +162,26 @@ for jp_host in $jp_all; do
 done
 [ -n "$jp_targets" ] || [ -z "$jp_wanted$jp_unwanted" ] ||
   jp_refuse 'no host is left by --hosts and --exclude; -i adds this one'
+
+# jp_file NUMBER: the name of its files in the folder of --out.
+jp_file() { printf '%s/host-%04d' "$jp_out" "$1"; }
+
+# Makes the folder and its files. What an earlier command wrote there goes, all of it.
+jp_make_out() {
+  mkdir -p -- "$jp_out" || exit 75
+  for jp_old in "$jp_out"/host-[0-9][0-9][0-9][0-9]*.out "$jp_out"/host-[0-9][0-9][0-9][0-9]*.err; do
+    [ -e "$jp_old" ] || [ -L "$jp_old" ] || continue
+    [ -n "$jp_force" ] ||
+      jp_refuse "$jp_out has the output of an earlier command (${jp_old##*/}); name another folder, or replace it: --force"
+    rm -f "$jp_old" || exit 75
+  done
+  for jp_target in $jp_targets; do
+    jp_name=$(jp_file "${jp_target%%=*}")
+    (umask 077 && set -C && true >"$jp_name.out" && true >"$jp_name.err") || exit 75
+  done
+}
+case $jp_out in '' | /*) ;; *) jp_out=$PWD/$jp_out ;; esac
+[ -z "$jp_out" ] || jp_make_out
 
 if [ $# -eq 1 ]; then
   jp_line=$1
@@ -256,7 +292,7 @@ jp_turn() {
 # shell prints may precede the line of jp_call.
 jp_pass() {
   jp_mark="host $1 | "
-  [ -z "$jp_fold" ] || jp_mark=
+  [ -z "$jp_fold$jp_out" ] || jp_mark=
   while IFS= read -r jp_text; do
     case $jp_text in
       *"$jp_tag")
@@ -272,8 +308,17 @@ jp_pass() {
   echo >&9
 }
 
+# jp_keep NUMBER: where its output goes.
 jp_keep() {
-  if [ -n "$jp_fold" ]; then jp_pass "$1" >"$jp_dir/$1.out"; else jp_pass "$1"; fi
+  if [ -n "$jp_fold" ]; then
+    jp_to=$jp_dir/$1.out
+  elif [ -n "$jp_out" ]; then
+    jp_to=$(jp_file "$1").out
+  else
+    jp_pass "$1"
+    return
+  fi
+  (jp_pass "$1" >>"$jp_to") || true 2>/dev/null >"$jp_dir/$1.lost"
 }
 
 # jp_group: of lines NUMBER and KEY, with a tab, for each key a line FIRST, LABEL and KEY: "hosts 0-2,5 (4)".
@@ -320,7 +365,8 @@ jp_run() {
   [ "$jp_interrupts" = 0 ] || return
   jp_begun="$jp_begun $1=$2"
   {
-    jp_on "$jp_dir/$1.ssh" "$2" "$jp_call" "$jp_input" 2>&1
+    if [ -n "$jp_out" ]; then exec 2>>"$(jp_file "$1").err"; else exec 2>&1; fi
+    jp_on "$jp_dir/$1.ssh" "$2" "$jp_call" "$jp_input"
     jp_ended=$?
     # After the third interrupt the folder is gone.
     [ ! -d "$jp_dir" ] || echo "$jp_ended" >"$jp_dir/$1"
@@ -402,7 +448,13 @@ for jp_target in $jp_targets; do
   esac
   jp_code=255
   read -r jp_code 2>/dev/null <"$jp_dir/$jp_number"
-  [ "$jp_code" = 0 ] || printf '%s\t%s\n' "$jp_number" "$(jp_how "$jp_code")" >>"$jp_dir/failed"
+  jp_text=$(jp_how "$jp_code")
+  if [ -e "$jp_dir/$jp_number.lost" ]; then
+    [ "$jp_code" -ge 75 ] || jp_code=75
+    jp_text='its output could not be written (is the disk full?)'
+  fi
+  [ "$jp_code" = 0 ] || printf '%s\t%s\n' "$jp_number" "$jp_text" >>"$jp_dir/failed"
+  [ -z "$jp_out" ] || [ -s "$(jp_file "$jp_number").err" ] || rm -f "$(jp_file "$jp_number").err"
   [ "$jp_code" -le "$jp_worst" ] || jp_worst=$jp_code
 done
 [ ! -e "$jp_dir/failed" ] || jp_group <"$jp_dir/failed" |

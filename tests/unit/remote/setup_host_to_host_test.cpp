@@ -6,6 +6,7 @@
 #include <filesystem>
 #include <fstream>
 
+#include "jobman/base/files.hpp"
 #include "jobman/base/strings.hpp"
 #include "jobman/remote/setup_script.hpp"
 #include "tests/unit/remote/host_script_fixture.hpp"
@@ -256,6 +257,40 @@ TEST_P(PodrunTest, EqualOutputIsShownOnce) {
   EXPECT_THAT(alike.err, HasSubstr("podrun: hosts 0-2 (3): exit code 4\n"));
   const Ended some = Podrun("-i --fold '[ \"$AT\" = 10.0.0.2 ] || printf \"a\\nb\"'");
   EXPECT_EQ(some.out, "hosts 0,2 (2):\na\nb\nhost 1: (no output)\n");
+}
+
+TEST_P(PodrunTest, OutputGoesToAFolder) {
+  const std::string out = (host.home() / "out").string();
+  const std::string speak = "'echo said; echo oops >&2; exit 4'";
+  const Ended first = Podrun("-i --out " + out + " " + speak);
+  EXPECT_EQ(first.out, "");
+  EXPECT_EQ(first.exit_code, 4);
+  EXPECT_EQ(base::ReadFile(out + "/host-0002.out").value(), "said\n");
+  EXPECT_EQ(base::ReadFile(out + "/host-0000.err").value(), "oops\n");
+  const Ended refused = Podrun("--out=" + out + " 'echo late'");
+  EXPECT_EQ(refused.exit_code, 2);
+  EXPECT_THAT(refused.err, HasSubstr("has the output of an earlier command (host-0000.out)"));
+  EXPECT_EQ(Podrun("--hosts 2 --force --out " + out + " 'echo late'").exit_code, 0);
+  EXPECT_EQ(base::ReadFile(out + "/host-0002.out").value(), "late\n");
+  EXPECT_EQ(std::filesystem::status(out + "/host-0002.out").permissions(),
+            std::filesystem::perms::owner_read | std::filesystem::perms::owner_write);
+  EXPECT_FALSE(std::filesystem::exists(out + "/host-0002.err"));
+  EXPECT_FALSE(std::filesystem::exists(out + "/host-0001.out"));
+  EXPECT_THAT(Podrun("--out x --fold true").err, HasSubstr("--out excludes --fold"));
+  EXPECT_THAT(Podrun("--force true").err, HasSubstr("--force needs --out"));
+}
+
+TEST_P(PodrunTest, OutputThatCannotBeWrittenIsAFailure) {
+  Program("sed", "[ \"$1\" != -u ] || { cat >/dev/null; exit 4; }; exec /usr/bin/sed \"$@\"\n");
+  const std::string out = (host.home() / "lost").string();
+  for (const std::string& kept : {std::string("--fold"), "--out " + out}) {
+    const Ended ran = Podrun("--hosts 1 " + kept + " 'echo hi'");
+    EXPECT_EQ(ran.exit_code, 75) << kept;
+    EXPECT_THAT(ran.err, HasSubstr("podrun: host 1: its output could not be written")) << kept;
+  }
+  EXPECT_EQ(Podrun("--hosts 1 --out /dev/null 'echo hi'").exit_code, 75);
+  std::filesystem::create_directories(out + "/host-0002.err");
+  EXPECT_EQ(Podrun("--hosts 1 --force --out " + out + " 'echo hi'").exit_code, 75);
 }
 
 TEST_P(PodrunTest, ACommandThatTakesTooLongIsEnded) {
