@@ -196,6 +196,12 @@ base::Task<base::Result<int>> Try(ports::HostShell* shell, const FanOutHost* one
   co_return TookTooLong(*options.limit, what);
 }
 
+/// Whether to try again, after a wait, a host on which nothing ran.
+bool MayTryAgain(const FanOutOptions& options, const Error& error, int tries, Duration passed) {
+  if (options.patience && passed < *options.patience) return true;
+  return error.reason == Reason::kHostRefused && tries < options.tries;
+}
+
 base::Task<void> RunOne(ports::HostShell* shell, FanOutHost one, std::size_t row,
                         std::shared_ptr<Shared> shared) {
   const auto pass = co_await shared->gate.Enter();
@@ -207,7 +213,8 @@ base::Task<void> RunOne(ports::HostShell* shell, FanOutHost one, std::size_t row
     if (nothing_ran) shared->result.hosts[row].begun = false;
     const double jitter = std::uniform_real_distribution<>(0, 1)(shared->random);
     const Duration wait = options.backoff.FullJitter(attempt, jitter);
-    const bool again = nothing_ran && options.patience && Since(start) + wait < *options.patience;
+    const bool again =
+        nothing_ran && MayTryAgain(options, result.error(), attempt, Since(start) + wait);
     if (!again) {
       shared->result.hosts[row].result = std::move(result);
       break;

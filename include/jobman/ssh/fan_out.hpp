@@ -79,8 +79,11 @@ using BusyHosts = std::function<std::vector<int>()>;
 struct FanOutOptions {
   int window = 0;  ///< commands at once; 0: all (connecting has its own window)
   /// For how long a host may refuse, be silent or not accept our key yet; that says nothing of the
-  /// command itself. Nothing: one try.
+  /// command itself. Nothing: only `tries` count.
   std::optional<base::Duration> patience = {};
+  /// How often a host is tried, at least, that refuses the connection or breaks it off before the
+  /// login is done: an sshd does so that has too many logins at once (MaxStartups).
+  int tries = 1;
   /// Whether a host is first asked to run `true` within `patience`: one that hangs accepts the
   /// login and then answers nothing, which the command, silent by right, does not show. Such a host
   /// ends with kHostHangs. A host gets kLeastAnswer even if logging in has used the patience up.
@@ -124,8 +127,8 @@ struct FanOutResult {
 };
 
 /// Runs `command` on every host. A try that failed before the command could begin is retried with
-/// jitter until `patience` is over; a command never runs twice. Cancelling this cancels them all.
-/// The shell must outlive the coroutine.
+/// jitter until `patience` is over, or a few times; a command never runs twice. Cancelling this
+/// cancels them all. The shell must outlive the coroutine.
 base::Task<FanOutResult> FanOut(ports::HostShell* shell, std::vector<FanOutHost> hosts,
                                 ports::RemoteCommand command, FanOutOptions options);
 

@@ -63,12 +63,11 @@ base::Status Print(App& app, const views::ExecResult& view) {
 
 ssh::FanOutOptions FanOutOf(const ExecOptions& options, const client::ExecOrder& order,
                             ExecOutput& output) {
-  ssh::FanOutOptions fan_out{
-      .ask_first = true,
-      .on_end = [&output](const ssh::BusyHosts& busy) { output.WaitFor(busy, true); },
-      .on_look = [&output](const ssh::BusyHosts& busy) { output.WaitFor(busy, false); }};
+  ssh::FanOutOptions fan_out = PatienceOf(options);
+  fan_out.ask_first = true;
   fan_out.limit = order.limit;
-  if (options.patience > 0) fan_out.patience = std::chrono::seconds{options.patience};
+  fan_out.on_end = [&output](const ssh::BusyHosts& busy) { output.WaitFor(busy, true); };
+  fan_out.on_look = [&output](const ssh::BusyHosts& busy) { output.WaitFor(busy, false); };
   return fan_out;
 }
 
@@ -138,7 +137,8 @@ Result<int> ShowExecEnd(App& app, core::JobId id, const ssh::FanOutResult& resul
 }
 
 ssh::FanOutOptions PatienceOf(const ExecOptions& options) {
-  ssh::FanOutOptions fan_out;
+  constexpr int kTries = 3;
+  ssh::FanOutOptions fan_out{.tries = kTries};
   if (options.patience > 0) fan_out.patience = std::chrono::seconds{options.patience};
   return fan_out;
 }

@@ -163,6 +163,27 @@ TEST(FanOut, GivesUpAfterItsLimit) {
   EXPECT_EQ(Spread(shell, 1, options).Summary(), "0/1 ok; host 0: connection refused");
 }
 
+TEST(FanOut, WithoutPatienceTriesAFewTimesWhereTheConnectionIsRefused) {
+  ScriptedShell shell;
+  shell.answers["0"] = {Failure(Reason::kHostRefused), Failure(Reason::kHostRefused), 0};
+  shell.answers["1"] = {Failure(Reason::kHostRefused), Failure(Reason::kHostRefused),
+                        Failure(Reason::kHostRefused), 0};
+  shell.answers["2"] = {Failure(Reason::kHostTimeout), 0};
+  shell.answers["3"] = {Failure(Reason::kHostAuth), 0};
+  shell.answers["4"] = {Failure(Reason::kConnectionBroke), 0};
+  auto options = Patient();
+  options.patience.reset();
+  options.tries = 3;
+  EXPECT_EQ(Spread(shell, 5, options).Summary(),
+            "1/5 ok; host 1: connection refused; host 3: login refused; host 2: no answer in time; "
+            "host 4: the connection broke");
+  EXPECT_EQ(shell.calls["0"], 3);
+  EXPECT_EQ(shell.calls["1"], 3);
+  EXPECT_EQ(shell.calls["2"], 1);
+  EXPECT_EQ(shell.calls["3"], 1);
+  EXPECT_EQ(shell.calls["4"], 1) << "the command may have begun";
+}
+
 TEST(FanOut, LimitsConcurrency) {
   ScriptedShell shell;
   EXPECT_TRUE(Spread(shell, 50, {.window = 4}).AllOk());
