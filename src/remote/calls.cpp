@@ -52,10 +52,11 @@ bool IsRunId(std::string_view text) {
 // each its own file, and an existing script, which another host may be reading, is not replaced.
 Call InstallCall() {
   const std::string body = fmt::format(
-      "new=; die() {{ echo \"jobman: error $*\" >&2; rm -f \"$new\"; exit {}; }}; "
+      "new=; die() {{ rm -f \"$new\"; echo \"jobman: error $*\" >&2; exit {}; }}; "
       "umask 077; bin=$HOME/.jobman/bin; script=$bin/{}; "
       "why=$(mkdir -p \"$bin\" 2>&1) || die \"cannot create $bin: $why\"; "
-      "new=$(mktemp \"$bin/.new.XXXXXX\") || die \"cannot write to $bin (is the disk full?)\"; "
+      "new=$(mktemp \"$bin/.new.XXXXXX\" 2>/dev/null) || "
+      "die \"cannot write to $bin (is the disk full?)\"; "
       "why=$(gzip -dc 2>&1 >\"$new\") || "
       "die \"cannot unpack the script into $bin (is the disk full?):\" $why; "
       "ln \"$new\" \"$script\" 2>/dev/null || [ -f \"$script\" ] || mv -f \"$new\" \"$script\" || "

@@ -166,22 +166,31 @@ done
 # jp_file NUMBER: the name of its files in the folder of --out.
 jp_file() { printf '%s/host-%04d' "$jp_out" "$1"; }
 
+# jp_each_old CALL: `CALL FILE` for each file of an earlier command in the folder of --out.
+jp_each_old() {
+  for jp_old in "$jp_out"/host-[0-9][0-9][0-9][0-9]*.out "$jp_out"/host-[0-9][0-9][0-9][0-9]*.err; do
+    [ -e "$jp_old" ] || [ -L "$jp_old" ] || continue
+    jp_digits=${jp_old##*/host-}
+    case ${jp_digits%.*} in *[!0-9]*) continue ;; esac
+    "$1" "$jp_old"
+  done
+}
+jp_refuse_old() {
+  jp_refuse "$jp_out has the output of an earlier command (${1##*/}); name another folder, or replace it: --force"
+}
+jp_remove_old() { rm -f "$1" || exit 75; }
+
 # Makes the folder and its files. What an earlier command wrote there goes, all of it.
 jp_make_out() {
   mkdir -p -- "$jp_out" || exit 75
-  for jp_old in "$jp_out"/host-[0-9][0-9][0-9][0-9]*.out "$jp_out"/host-[0-9][0-9][0-9][0-9]*.err; do
-    [ -e "$jp_old" ] || [ -L "$jp_old" ] || continue
-    [ -n "$jp_force" ] ||
-      jp_refuse "$jp_out has the output of an earlier command (${jp_old##*/}); name another folder, or replace it: --force"
-    rm -f "$jp_old" || exit 75
-  done
+  jp_each_old jp_remove_old
   for jp_target in $jp_targets; do
     jp_name=$(jp_file "${jp_target%%=*}")
     (umask 077 && set -C && true >"$jp_name.out" && true >"$jp_name.err") || exit 75
   done
 }
 case $jp_out in '' | /*) ;; *) jp_out=$PWD/$jp_out ;; esac
-[ -z "$jp_out" ] || jp_make_out
+[ -z "$jp_out" ] || [ -n "$jp_force" ] || jp_each_old jp_refuse_old
 
 if [ $# -eq 1 ]; then
   jp_line=$1
@@ -299,6 +308,7 @@ jp_pass() {
         jp_text=${jp_text%"$jp_tag"}
         [ -z "$jp_text" ] || printf '%s%s\n' "$jp_mark" "$jp_text"
         echo >&9
+        [ -n "$jp_mark" ] || exec cat 9>&-
         exec sed -u "s/^/$jp_mark/" 9>&-
         ;;
     esac
@@ -318,7 +328,10 @@ jp_keep() {
     jp_pass "$1"
     return
   fi
-  (jp_pass "$1" >>"$jp_to") || true 2>/dev/null >"$jp_dir/$1.lost"
+  (jp_pass "$1" >>"$jp_to") || {
+    true 2>/dev/null >"$jp_dir/$1.lost"
+    echo >&9 # where the file could not be opened, nothing else has said so
+  }
 }
 
 # jp_group: of lines NUMBER and KEY, with a tab, for each key a line FIRST, LABEL and KEY: "hosts 0-2,5 (4)".
@@ -365,7 +378,9 @@ jp_run() {
   [ "$jp_interrupts" = 0 ] || return
   jp_begun="$jp_begun $1=$2"
   {
-    if [ -n "$jp_out" ]; then exec 2>>"$(jp_file "$1").err"; else exec 2>&1; fi
+    jp_to=$(jp_file "$1").err
+    [ -w "$jp_to" ] || jp_to=/dev/null # the folder has gone
+    if [ -n "$jp_out" ]; then exec 2>>"$jp_to"; else exec 2>&1; fi
     jp_on "$jp_dir/$1.ssh" "$2" "$jp_call" "$jp_input"
     jp_ended=$?
     # After the third interrupt the folder is gone.
@@ -415,6 +430,7 @@ jp_interrupted() {
 }
 
 jp_keep_input
+[ -z "$jp_out" ] || jp_make_out
 trap jp_interrupted INT TERM HUP
 # shellcheck disable=SC2086
 jp_spread jp_run $jp_targets
@@ -448,10 +464,12 @@ for jp_target in $jp_targets; do
   esac
   jp_code=255
   read -r jp_code 2>/dev/null <"$jp_dir/$jp_number"
+  [ -n "$jp_code" ] || jp_code=75 # TMPDIR is full
   jp_text=$(jp_how "$jp_code")
+  [ -z "$jp_out" ] || [ -e "$(jp_file "$jp_number").out" ] || true >"$jp_dir/$jp_number.lost"
   if [ -e "$jp_dir/$jp_number.lost" ]; then
     [ "$jp_code" -ge 75 ] || jp_code=75
-    jp_text='its output could not be written (is the disk full?)'
+    jp_text='output could not be written (is the disk full?)'
   fi
   [ "$jp_code" = 0 ] || printf '%s\t%s\n' "$jp_number" "$jp_text" >>"$jp_dir/failed"
   [ -z "$jp_out" ] || [ -s "$(jp_file "$jp_number").err" ] || rm -f "$(jp_file "$jp_number").err"

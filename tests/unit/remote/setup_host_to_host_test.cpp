@@ -281,16 +281,34 @@ TEST_P(PodrunTest, OutputGoesToAFolder) {
 }
 
 TEST_P(PodrunTest, OutputThatCannotBeWrittenIsAFailure) {
-  Program("sed", "[ \"$1\" != -u ] || { cat >/dev/null; exit 4; }; exec /usr/bin/sed \"$@\"\n");
+  Program("cat",
+          "[ $# -gt 0 ] || { /usr/bin/cat >/dev/null; exit 1; }; exec /usr/bin/cat \"$@\"\n");
   const std::string out = (host.home() / "lost").string();
   for (const std::string& kept : {std::string("--fold"), "--out " + out}) {
-    const Ended ran = Podrun("--hosts 1 " + kept + " 'echo hi'");
+    const Ended ran = Podrun("--hosts 1 " + kept + " 'echo hi' </dev/null");
     EXPECT_EQ(ran.exit_code, 75) << kept;
-    EXPECT_THAT(ran.err, HasSubstr("podrun: host 1: its output could not be written")) << kept;
+    EXPECT_THAT(ran.err, HasSubstr("podrun: host 1: output could not be written")) << kept;
   }
-  EXPECT_EQ(Podrun("--hosts 1 --out /dev/null 'echo hi'").exit_code, 75);
+  EXPECT_EQ(Podrun("--hosts 1 --out /dev/null 'echo hi' </dev/null").exit_code, 75);
   std::filesystem::create_directories(out + "/host-0002.err");
-  EXPECT_EQ(Podrun("--hosts 1 --force --out " + out + " 'echo hi'").exit_code, 75);
+  EXPECT_EQ(Podrun("--hosts 1 --force --out " + out + " 'echo hi' </dev/null").exit_code, 75);
+}
+
+TEST_P(PodrunTest, AFolderThatVanishesTakesNoOutputUnseen) {
+  const std::string out = (host.home() / "gone").string();
+  const Ended ran = Podrun("--hosts 1-2 --out " + out + " 'rm -rf " + out + "; echo hi'");
+  EXPECT_EQ(ran.exit_code, 75);
+  EXPECT_THAT(ran.err, HasSubstr("podrun: hosts 1-2 (2): output could not be written"));
+}
+
+TEST_P(PodrunTest, FilesOfOthersStayInTheFolder) {
+  const base::Path out = host.home() / "mine";
+  std::filesystem::create_directories(out);
+  std::ofstream(out / "host-2024-results.out") << "mine";
+  EXPECT_EQ(Podrun("--hosts 1 --out " + out.string() + " 'echo hi'").exit_code, 0);
+  EXPECT_EQ(Podrun("--hosts 1 --force --out " + out.string() + " 'echo hi'").exit_code, 0);
+  EXPECT_EQ(base::ReadFile(out / "host-2024-results.out").value(), "mine");
+  EXPECT_EQ(base::ReadFile(out / "host-0001.out").value(), "hi\n");
 }
 
 TEST_P(PodrunTest, ACommandThatTakesTooLongIsEnded) {
