@@ -143,7 +143,7 @@ std::string FormatRanges(const std::vector<int>& sorted_numbers) {
 }
 
 std::string ShortRanges(const std::vector<int>& sorted_numbers, std::size_t most) {
-  const std::string all = FormatRanges(sorted_numbers);
+  std::string all = FormatRanges(sorted_numbers);
   if (all.size() <= most) return all;
   const std::string rest = fmt::format(",... ({})", sorted_numbers.size());
   const std::size_t end = all.rfind(',', most > rest.size() ? most - rest.size() : 0);
