@@ -38,7 +38,7 @@ Task<Result<bool>> ControllerStays(Context context) {
   co_return true;  // a long tick, perhaps on another machine; it reads the store every second
 }
 
-/// Whether a controller runs that has not renewed its lease in time, and will.
+/// Whether a controller runs here that has not renewed its lease in time (kLateController).
 Task<Result<bool>> ControllerIsLate(Context context) {
   JM_CO_ASSIGN_OR_RETURN(const Live lease, co_await context.stores.leases->CurrentLease());
   if (!lease || context.Now() >= lease->expires + kLateController) co_return false;

@@ -13,8 +13,8 @@ namespace {
 
 /// A look may have waited for whoever reads what it printed.
 constexpr base::Duration kLongestRest = std::chrono::seconds{1};
-/// So much longer than it took to read a job is it believed, up to kLongestRest: one of a thousand
-/// hosts is large, and changes many times a second while it starts.
+/// A job that was read is believed for so many times as long as reading it took, up to
+/// kLongestRest: one of a thousand hosts is large, and changes many times a second while it starts.
 constexpr int kBelieved = 50;
 /// While there is more to be read: only to notice an interrupt.
 constexpr base::Duration kNoRest = std::chrono::milliseconds{1};

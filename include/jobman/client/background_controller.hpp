@@ -14,7 +14,7 @@ base::Task<base::Result<std::optional<ports::Lease>>> LiveController(ports::Leas
 /// kDiskFull if the store's disk has no room for a record.
 base::Status ControllerCanWork(const base::StatePaths& paths);
 /// Makes sure that a controller is running: starts one in the background if there is none, and
-/// waits until it holds the lease. One that runs here and is late (kLateController) is one.
+/// waits until it holds the lease. One that runs here and is only late (kLateController) counts.
 /// kUnavailable if it does not start; errors of ControllerCanWork().
 base::Task<base::Status> EnsureController(Context context);
 /// EnsureController(), then tells the controller to read the store now. A nudge without secrets may

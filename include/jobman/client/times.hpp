@@ -9,8 +9,8 @@ namespace jobman::client {
 
 /// A controller that was started must hold the lease within this time.
 inline constexpr base::Duration kControllerStartLimit = std::chrono::seconds{30};
-/// So long after its lease ended a controller that runs on this machine is only late: with hundreds
-/// of processes for each processor it may not get one in time. Another one would fare no better.
+/// For this long after its lease ended, a controller that runs on this machine is only late: with
+/// hundreds of processes for each processor it may not get one in time, nor would another one.
 inline constexpr base::Duration kLateController = std::chrono::minutes{1};
 /// A controller that was told to stop must give up the lease within this time.
 inline constexpr base::Duration kControllerStopLimit = std::chrono::seconds{30};

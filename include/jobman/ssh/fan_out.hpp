@@ -81,8 +81,8 @@ struct FanOutOptions {
   /// For how long a host may refuse, be silent or not accept our key yet; that says nothing of the
   /// command itself. Nothing: only `tries` count.
   std::optional<base::Duration> patience = {};
-  /// How often a host is tried, at least, that refuses the connection or breaks it off before the
-  /// login is done: an sshd does so that has too many logins at once (MaxStartups).
+  /// How often, at least, a host is tried if it refuses the connection or breaks it off before the
+  /// login is done, as an sshd does with too many logins at once (MaxStartups).
   int tries = 1;
   /// Whether a host is first asked to run `true` within `patience`: one that hangs accepts the
   /// login and then answers nothing, which the command, silent by right, does not show. Such a host

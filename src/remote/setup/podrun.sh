@@ -378,9 +378,13 @@ jp_run() {
   [ "$jp_interrupts" = 0 ] || return
   jp_begun="$jp_begun $1=$2"
   {
-    jp_to=$(jp_file "$1").err
-    [ -w "$jp_to" ] || jp_to=/dev/null # the folder has gone
-    if [ -n "$jp_out" ]; then exec 2>>"$jp_to"; else exec 2>&1; fi
+    if [ -n "$jp_out" ]; then
+      jp_to=$(jp_file "$1").err
+      [ -w "$jp_to" ] || jp_to=/dev/null # the folder has gone
+      exec 2>>"$jp_to"
+    else
+      exec 2>&1
+    fi
     jp_on "$jp_dir/$1.ssh" "$2" "$jp_call" "$jp_input"
     jp_ended=$?
     # After the third interrupt the folder is gone.
