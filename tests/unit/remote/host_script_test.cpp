@@ -5,6 +5,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cstdlib>
 #include <fstream>
 
@@ -105,6 +106,19 @@ TEST_P(HostScriptTest, InstallRefusesATruncatedScript) {
                            (host.home() / ".jobman/bin").string() +
                            " (is the disk full?): gzip: stdin: unexpected end of file\n");
   EXPECT_TRUE(std::filesystem::is_empty(host.home() / ".jobman/bin"));
+}
+
+TEST_P(HostScriptTest, InstallSaysWhyItsFolderTakesNothing) {
+  if (geteuid() == 0) GTEST_SKIP() << "root may write everywhere";
+  std::filesystem::remove_all(host.home() / ".jobman");
+  std::filesystem::create_directories(host.home() / ".jobman/bin");
+  std::filesystem::permissions(host.home() / ".jobman/bin", std::filesystem::perms::owner_exec);
+  const Ended ended = host.Do(InstallCall());
+  std::filesystem::permissions(host.home() / ".jobman/bin", std::filesystem::perms::owner_all);
+  EXPECT_EQ(ended.exit_code, kExitHostError);
+  EXPECT_THAT(ended.err, testing::StartsWith("jobman: error cannot write to "));
+  EXPECT_THAT(ended.err, testing::HasSubstr("Permission denied"));
+  EXPECT_EQ(std::count(ended.err.begin(), ended.err.end(), '\n'), 1) << ended.err;
 }
 
 TEST_P(HostScriptTest, StartedTwiceRunsOnce) {
