@@ -1,5 +1,6 @@
 #include "jobman/base/state_paths.hpp"
 
+#include <fmt/compile.h>
 #include <fmt/format.h>
 #include <sys/un.h>
 
@@ -137,7 +138,7 @@ bool SocketPathFits(const Path& path) {
 }
 
 std::string FormatJobNumber(std::int64_t job) {
-  return fmt::format("{:06}", job);
+  return fmt::format(FMT_COMPILE("{:06}"), job);
 }
 
 }  // namespace jobman::base

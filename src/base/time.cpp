@@ -1,5 +1,6 @@
 #include "jobman/base/time.hpp"
 
+#include <fmt/compile.h>
 #include <fmt/format.h>
 
 #include <array>
@@ -164,8 +165,8 @@ std::int64_t MillisOf(std::string_view unit) {
 }
 
 std::string TwoUnits(std::int64_t large, char large_name, std::int64_t small, char small_name) {
-  if (small == 0) return fmt::format("{}{}", large, large_name);
-  return fmt::format("{}{}{}{}", large, large_name, small, small_name);
+  if (small == 0) return fmt::format(FMT_COMPILE("{}{}"), large, large_name);
+  return fmt::format(FMT_COMPILE("{}{}{}{}"), large, large_name, small, small_name);
 }
 
 }  // namespace
@@ -217,11 +218,11 @@ std::string FormatDuration(Duration duration) {
   const std::int64_t millis = duration.count();
   if (millis < 0) return "-" + FormatDuration(-duration);
   const std::int64_t seconds = millis / 1000;
-  if (millis > 0 && millis < 100) return fmt::format("{}ms", millis);
+  if (millis > 0 && millis < 100) return fmt::format(FMT_COMPILE("{}ms"), millis);
   if (seconds < 10 && millis % 1000 >= 100) {
-    return fmt::format("{}.{}s", seconds, millis % 1000 / 100);
+    return fmt::format(FMT_COMPILE("{}.{}s"), seconds, millis % 1000 / 100);
   }
-  if (seconds < 60) return fmt::format("{}s", seconds);
+  if (seconds < 60) return fmt::format(FMT_COMPILE("{}s"), seconds);
   if (seconds < 3600) return TwoUnits(seconds / 60, 'm', seconds % 60, 's');
   if (seconds < 86400) return TwoUnits(seconds / 3600, 'h', seconds / 60 % 60, 'm');
   return TwoUnits(seconds / 86400, 'd', seconds / 3600 % 24, 'h');

@@ -23,7 +23,8 @@ Result<core::Job> ReadJob(Query& query);
 
 /// The SELECT of every row of `list`, in the order of ids.
 const char* SelectSummariesSql();
-Result<ports::JobSummary> ReadSummary(Query& query);
+/// Reads the current row into `row`, which is new: rows are long, and there may be thousands.
+Status ReadSummary(Query& query, bool with_labels, ports::JobSummary& row);
 
 std::string SpecText(const core::JobSpec& spec);
 

@@ -51,6 +51,15 @@ bool HasLabels(const std::map<std::string, std::string>& wanted,
   });
 }
 
+/// What `list` shows of it.
+std::optional<core::BackingOff> PauseOf(const core::JobState& state) {
+  const auto* const pause = std::get_if<core::BackingOff>(&state);
+  if (pause == nullptr) return std::nullopt;
+  return core::BackingOff{.until = pause->until,
+                          .error = {.message = pause->error.message, .reason = pause->error.reason},
+                          .for_maintenance = pause->for_maintenance};
+}
+
 }  // namespace
 
 core::Job PrepareNew(core::Job job, core::TimePoint now) {
@@ -162,11 +171,6 @@ Status MayErase(const core::Job& job, std::int64_t version) {
   return Error{.code = Code::kFailedPrecondition,
                .message = JobText(job.id) + " cannot be erased: " + cause,
                .hint = "`jobman delete " + std::to_string(job.id.value) + "` first"};
-}
-
-std::optional<core::BackingOff> PauseOf(const core::JobState& state) {
-  const auto* const pause = std::get_if<core::BackingOff>(&state);
-  return pause == nullptr ? std::nullopt : std::optional(*pause);
 }
 
 std::string StateOfStatus(const std::string& status) {

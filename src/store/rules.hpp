@@ -34,8 +34,6 @@ ports::Event RevisionEvent(const core::Job& job, core::TimePoint now);
 /// version has changed since it was read, or it has a new wish.
 Status MayErase(const core::Job& job, std::int64_t version);
 
-/// The pause of a job in BACKOFF.
-std::optional<core::BackingOff> PauseOf(const core::JobState& state);
 /// StateName() of the state whose core::StatusWord() it is.
 std::string StateOfStatus(const std::string& status);
 /// The job's row of `list`.

@@ -212,11 +212,13 @@ Task<Result<std::vector<ports::JobSummary>>> SqliteStore::List(ports::JobFilter 
   // A row is long: without room for all of them they would be moved again and again.
   if (counted) rows.reserve(static_cast<std::size_t>(count.Int()));
   JM_CO_ASSIGN_OR_RETURN(Query query, db_->Prepare(SelectSummariesSql(), kDoing));
+  const bool with_labels = !filter.without_labels || !filter.labels.empty();
   for (;;) {
     JM_CO_ASSIGN_OR_RETURN(const bool more, query.Step());
     if (!more) co_return rows;
-    JM_CO_ASSIGN_OR_RETURN(ports::JobSummary row, ReadSummary(query));
-    if (Matches(filter, row)) rows.push_back(std::move(row));
+    rows.emplace_back();
+    JM_CO_TRY(ReadSummary(query, with_labels, rows.back()));
+    if (!Matches(filter, rows.back())) rows.pop_back();
   }
 }
 

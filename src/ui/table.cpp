@@ -4,6 +4,7 @@
 #include <climits>
 #include <numeric>
 #include <optional>
+#include <string_view>
 #include <utility>
 
 #include "jobman/base/clean.hpp"
@@ -18,13 +19,24 @@ std::string Spaces(int count) {
   return std::string(static_cast<std::size_t>(std::max(count, 0)), ' ');
 }
 
+// Most texts fit and are not painted: they are not copied.
 void AppendCell(std::string& line, const Cell& cell, const Column& column, int width,
                 const Style& style) {
-  const std::string text = column.by_end ? TruncateFront(cell.text, width, style.utf8)
-                                         : Truncate(cell.text, width, style.utf8);
-  const auto padding = static_cast<std::size_t>(std::max(width - DisplayWidth(text), 0));
+  std::string_view text = cell.text;
+  int taken = DisplayWidth(text);
+  std::string cut;
+  if (taken > width) {
+    cut =
+        column.by_end ? TruncateFront(text, width, style.utf8) : Truncate(text, width, style.utf8);
+    text = cut;
+    taken = DisplayWidth(text);
+  }
+  const auto padding = static_cast<std::size_t>(std::max(width - taken, 0));
   if (column.right) line.append(padding, ' ');
-  line += Paint(cell.tone, text, style);
+  if (style.colour && cell.tone != Tone::kPlain)
+    line += Paint(cell.tone, text, style);
+  else
+    line += text;
   if (!column.right) line.append(padding, ' ');
 }
 

@@ -524,6 +524,15 @@ TEST_P(StoreContract, ListShowsWhatAJobIsDoing) {
   EXPECT_EQ(rows[0].labels, job.spec.labels);
 }
 
+TEST_P(StoreContract, ListReadsLabelsOnlyIfTheyAreShownOrAskedFor) {
+  const Job job = BusyJob(Get(Create("train")));
+  ASSERT_TRUE(Commit({.job = job}, 0).ok());
+  ASSERT_THAT(job.spec.labels, Not(IsEmpty()));
+  EXPECT_THAT(store().List({.without_labels = true}).value().at(0).labels, IsEmpty());
+  const ports::JobFilter filter{.labels = job.spec.labels, .without_labels = true};
+  EXPECT_THAT(Names(filter), ElementsAre("train"));
+}
+
 TEST_P(StoreContract, ListShowsThatNoHostRunsTheCommandYet) {
   Job job = BusyJob(Get(Create("train")));
   job.state = core::Running{};
@@ -546,12 +555,20 @@ TEST_P(StoreContract, ListShowsTheWholeWait) {
   job.stage.reset();
   job.search = core::Search{.since = now_, .tries = 31};
   job.state = core::BackingOff{.until = now_ + std::chrono::seconds{40},
-                               .error = {.message = "no capacity"}};
+                               .error = {.code = base::Code::kResourceExhausted,
+                                         .message = "no \"capacity\"",
+                                         .reason = base::Reason::kStockout,
+                                         .hint = "wait"},
+                               .for_maintenance = true};
   ASSERT_TRUE(Commit({.job = job}, 0).ok());
   ports::JobSummary row = store().List({}).value().at(0);
   EXPECT_EQ(row.search, job.search);
   ASSERT_TRUE(row.pause);
-  EXPECT_EQ(*row.pause, std::get<core::BackingOff>(job.state));
+  const core::BackingOff shown{
+      .until = now_ + std::chrono::seconds{40},
+      .error = {.message = "no \"capacity\"", .reason = base::Reason::kStockout},
+      .for_maintenance = true};
+  EXPECT_EQ(*row.pause, shown) << "and nothing else of the error";
   const std::int64_t version = Get(job.id).version;
   ASSERT_TRUE(store().SetAside({.id = job.id, .version = version}, "left alone", 0).ok());
   EXPECT_FALSE(store().List({}).value().at(0).pause) << "nobody tries again";

@@ -76,7 +76,9 @@ Result<std::vector<ports::JobSummary>> MemoryStore::List(const ports::JobFilter&
     ports::JobSummary row = store::Summarise(record.job);
     row.why = record.set_aside.value_or(row.why);
     if (record.set_aside) row.pause.reset();
-    if (store::Matches(filter, row)) rows.push_back(std::move(row));
+    if (!store::Matches(filter, row)) continue;
+    if (filter.without_labels && filter.labels.empty()) row.labels.clear();
+    rows.push_back(std::move(row));
   }
   return rows;
 }

@@ -56,6 +56,9 @@ struct JobFilter {
   std::string user = {};
   std::map<std::string, std::string> labels = {};
   bool with_deleted = false;
+  /// The caller shows no labels, so the rows need not have any: for a table of a thousand jobs they
+  /// would be a good part of the work. They may be there if `labels` asks for some.
+  bool without_labels = false;
 };
 
 /// A row of `list`: small on purpose, without parsing the spec.
@@ -75,7 +78,7 @@ struct JobSummary {
   /// The wait for a slice, over all its requests; nothing while the job does not wait for one.
   std::optional<core::Search> search = {};
   /// In BACKOFF: when the next try is due, and what it waits for, which `why` says with times that
-  /// pass. Nothing if the record is set aside.
+  /// pass. Of the error, its message and reason. Nothing if the record is set aside.
   std::optional<core::BackingOff> pause = {};
   std::map<std::string, std::string> labels = {};
 };

@@ -197,14 +197,15 @@ Result<int> Watch(App& app, const client::Context& context, const ListOptions& o
 
 Result<int> PrintWords(App& app, const client::Context& context,
                        const std::vector<ports::JobSummary>& jobs) {
-  const ports::JobFilter every{.with_deleted = true};
+  const ports::JobFilter every{.with_deleted = true, .without_labels = true};
   JM_ASSIGN_OR_RETURN(const auto all, context.Await(context.stores.jobs->List(every)));
   for (const std::string& word : client::WordsOf(jobs, all)) app.terminal().Out(word + "\n");
   return kSuccess;
 }
 
 Result<int> RunList(App& app, const ListOptions& options) {
-  JM_ASSIGN_OR_RETURN(const ports::JobFilter filter, FilterOf(options));
+  JM_ASSIGN_OR_RETURN(ports::JobFilter filter, FilterOf(options));
+  filter.without_labels = app.mode() != OutputMode::kJson;
   JM_ASSIGN_OR_RETURN(const client::Context context, app.OpenForReading());
   if (options.watch) return Watch(app, context, options, filter);
   JM_TRY(MustExist(context, options.choice.words));

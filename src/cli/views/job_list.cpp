@@ -74,7 +74,9 @@ std::string WhyOf(const JobSummary& job, core::TimePoint now) {
   }
   const core::Duration left = job.pause->until - now;
   const std::string when = left > core::Duration{0} ? "in " + base::FormatDuration(left) : "now";
-  return fmt::format("{}: next try {}{}", what, when, tries);
+  std::string why(what);
+  why.append(": next try ").append(when).append(tries);
+  return why;
 }
 
 // Member by member: a braced list would copy its values, and there are many rows.

@@ -23,7 +23,9 @@ ui::Tone ToneOfState(std::string_view state) {
 
 std::string StatusText(std::string_view state, std::string_view familiar) {
   if (familiar.empty() || familiar == state) return std::string(state);
-  return fmt::format("{} ({})", state, familiar);
+  std::string text(state);
+  text.append(" (").append(familiar).append(")");
+  return text;
 }
 
 std::string Ago(core::TimePoint since, core::TimePoint now) {

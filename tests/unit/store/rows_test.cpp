@@ -43,6 +43,30 @@ TEST_F(RowsTest, StateOfANewerJobmanIsNeverAnEmptyState) {
   EXPECT_EQ(store_.List({}).value()[0].state, "DREAMING");
 }
 
+TEST_F(RowsTest, DamagedJsonHidesOnlyWhatItSays) {
+  core::Job job = Get();
+  job.stage.reset();
+  job.search = core::Search{.since = kNow, .tries = 3};
+  job.state = core::BackingOff{.until = kNow};
+  ASSERT_TRUE(store_.Commit({.job = job}, 0).ok());
+  const auto whole = store_.List({}).value()[0];
+  ASSERT_TRUE(whole.pause);
+  EXPECT_FALSE(whole.pause->for_maintenance);
+  ASSERT_EQ(whole.search, job.search);
+  for (const char* json : {"", "{", "7", R"({"search":{"since")", R"({"until":"soon","search":3})",
+                           R"({"until":7,"search":{"since":3}})"}) {
+    const std::string text = std::string("'") + json + "'";
+    const base::Error error =
+        ErrorAfter("UPDATE jobs SET state_json = " + text + ", attempt_json = " + text);
+    EXPECT_FALSE(error.message.empty()) << json;
+    const auto rows = store_.List({}).value();
+    ASSERT_EQ(rows.size(), 1U) << json;
+    EXPECT_EQ(rows[0].state, "BACKOFF");
+    EXPECT_FALSE(rows[0].pause) << json;
+    EXPECT_FALSE(rows[0].search) << json;
+  }
+}
+
 TEST_F(RowsTest, AGuestThatCannotBeReadIsNamedAndTheOthersAreRead) {
   ASSERT_TRUE(store_.SetGuest({}, test::Ann()).ok());
   const std::string another = core::GuestToJson(test::Bob()).dump();
