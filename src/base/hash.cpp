@@ -60,20 +60,27 @@ struct Sha256::Impl {
 
 #pragma GCC diagnostic pop
 
-Sha256::Sha256() : impl_(std::make_unique<Impl>()) {}
+// Made by the first bytes: to open libcrypto takes longer than a short command should, and most
+// input of `exec` is empty.
+Sha256::Sha256() = default;
 Sha256::~Sha256() = default;
-Sha256::Sha256(const Sha256& other) : impl_(std::make_unique<Impl>(*other.impl_)) {}
+Sha256::Sha256(const Sha256& other) {
+  *this = other;
+}
 Sha256& Sha256::operator=(const Sha256& other) {
-  impl_ = std::make_unique<Impl>(*other.impl_);
+  impl_ = other.impl_ ? std::make_unique<Impl>(*other.impl_) : nullptr;
   return *this;
 }
 
 void Sha256::Add(std::string_view bytes) {
+  if (bytes.empty()) return;
+  if (!impl_) impl_ = std::make_unique<Impl>();
   impl_->Add(bytes);
 }
 
 std::string Sha256::Hex() const {
-  return Impl(*impl_).Hex();  // the end is the end of the state, too
+  Impl state = impl_ ? *impl_ : Impl();  // the end is the end of the state, too
+  return state.Hex();
 }
 
 std::string Sha256Hex(std::string_view bytes) {

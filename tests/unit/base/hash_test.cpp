@@ -15,6 +15,18 @@ TEST(Sha256Hex, GivesThePublishedVectors) {
             "cdc76e5c9914fb9281a1c7e284d73e67f1809a48a497200e046d39ccc7112cd0");
 }
 
+TEST(Sha256, OfNothingIsThatOfTheEmptyText) {
+  Sha256 hash;
+  hash.Add("");
+  const Sha256 copy = hash;
+  EXPECT_EQ(hash.Hex(), Sha256Hex(""));
+  EXPECT_EQ(copy.Hex(), Sha256Hex(""));
+  hash = copy;
+  hash.Add("abc");
+  EXPECT_EQ(hash.Hex(), Sha256Hex("abc"));
+  EXPECT_EQ(copy.Hex(), Sha256Hex(""));
+}
+
 // RFC 4648, section 10.
 TEST(Base64, GivesThePublishedVectors) {
   EXPECT_EQ(Base64(""), "");
