@@ -47,14 +47,14 @@ std::optional<FileGap> ReadGap(const Path& path) {
   return FileGap{.begin = *begin, .end = *end};
 }
 
-CappedFile::CappedFile(AppendFile file, Path path, std::int64_t most)
-    : file_(std::move(file)), path_(std::move(path)), half_(most / 2), least_(half_ - half_ / 4) {
-  gap_ = ReadGap(path_).value_or(FileGap{.begin = half_, .end = half_});
+CappedFile::CappedFile(AppendFile file, std::int64_t most)
+    : file_(std::move(file)), half_(most / 2), least_(half_ - half_ / 4) {
+  gap_ = ReadGap(file_.path()).value_or(FileGap{.begin = half_, .end = half_});
 }
 
 Result<CappedFile> CappedFile::Open(const Path& path, std::int64_t most) {
   JM_ASSIGN_OR_RETURN(AppendFile file, AppendFile::Open(path));
-  return CappedFile(std::move(file), path, most);
+  return CappedFile(std::move(file), most);
 }
 
 Status CappedFile::Append(std::string_view bytes) {
@@ -74,22 +74,22 @@ Status CappedFile::Skip(FileGap lost) {
   const bool first = gap_.begin == gap_.end;
   const FileGap wider{.begin = std::min(gap_.begin, lost.begin),
                       .end = first ? lost.end : std::max(gap_.end, lost.end)};
-  JM_TRY(RecordGap(path_, wider));
+  JM_TRY(RecordGap(file_.path(), wider));
   JM_TRY(file_.Extend(wider.end));
   gap_ = wider;
-  JM_ASSIGN_OR_RETURN(holes_, Punch(path_, wider));
+  JM_ASSIGN_OR_RETURN(holes_, Punch(file_.path(), wider));
   return Ok();
 }
 
 Status CappedFile::Drop(std::int64_t end) {
   const FileGap wider{.begin = gap_.begin, .end = end};
   // On record first: a reader never takes the zeros of a hole for the log.
-  JM_TRY(RecordGap(path_, wider));
-  const auto punched = Punch(path_, wider);
-  if (!punched.ok() || !*punched) JM_TRY(RecordGap(path_, gap_));
+  JM_TRY(RecordGap(file_.path(), wider));
+  const auto punched = Punch(file_.path(), wider);
+  if (!punched.ok() || !*punched) JM_TRY(RecordGap(file_.path(), gap_));
   JM_ASSIGN_OR_RETURN(holes_, punched);
   if (!holes_) {
-    Log(LogLevel::kWarn, "logs", "{} grows past its limit: {}", path_.string(),
+    Log(LogLevel::kWarn, "logs", "{} grows past its limit: {}", file_.path(),
         "its file system cannot give a part of a file back");
     return Ok();
   }

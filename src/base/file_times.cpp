@@ -28,7 +28,7 @@ constexpr std::int64_t kLatestTimes = 4096;
 /// In the year 5138; a number beyond is no time.
 constexpr std::int64_t kLastSecond = 99'999'999'999;
 
-Path TimesPath(const Path& path) {
+std::string TimesPath(const Path& path) {
   return path.string() + ".times";
 }
 

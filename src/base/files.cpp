@@ -32,11 +32,11 @@ Result<UniqueFd> OpenFile(const Path& path, int flags, mode_t mode, std::string_
 
 /// Writes all of `bytes` at offset `written` of the file, which grows by what was written, even on
 /// failure.
-Status WriteAll(int fd, std::string_view bytes, const Path& path, std::int64_t& written) {
+Status WriteAll(int fd, std::string_view bytes, const std::string& path, std::int64_t& written) {
   while (!bytes.empty()) {
     const ssize_t count = ::pwrite(fd, bytes.data(), bytes.size(), written);
     if (count < 0 && errno == EINTR) continue;
-    if (count < 0) return FromErrno(errno, "writing " + path.string());
+    if (count < 0) return FromErrno(errno, "writing " + path);
     written += count;
     bytes.remove_prefix(static_cast<std::size_t>(count));
   }
@@ -72,7 +72,7 @@ Status WriteSynced(const Path& path, std::string_view content, mode_t mode) {
   // The umask may have taken bits away from `mode`.
   if (::fchmod(fd.get(), mode) != 0) return FromErrno(errno, "setting mode of " + path.string());
   std::int64_t written = 0;
-  JM_TRY(WriteAll(fd.get(), content, path, written));
+  JM_TRY(WriteAll(fd.get(), content, path.string(), written));
   if (::fsync(fd.get()) != 0) return FromErrno(errno, "syncing " + path.string());
   return Ok();
 }
@@ -205,7 +205,7 @@ Status AppendFile::Append(std::string_view bytes) {
 
 Status AppendFile::Extend(std::int64_t size) {
   if (size <= size_) return Ok();
-  if (::ftruncate(fd_.get(), size) != 0) return FromErrno(errno, "extending " + path_.string());
+  if (::ftruncate(fd_.get(), size) != 0) return FromErrno(errno, "extending " + path_);
   size_ = size;
   return Ok();
 }

@@ -103,6 +103,37 @@ base::Duration StageFollower::UnreachableTime(const Error& error, bool answered,
   return answered ? wait : wait + (context_.Now() - began);
 }
 
+base::Result<base::CappedFile> StageFollower::OpenLog(const StageHost& host) const {
+  const base::Path path = context_.LogPath(host.number);
+  JM_TRY(base::EnsureDir(path.parent_path()));
+  return base::CappedFile::Open(path, context_.job->spec.logs.max_bytes);
+}
+
+/// Fills in `call`, which starts the run. `startable` says why it cannot be started; an earlier
+/// controller may have started it all the same. Returns how this try has ended, if it has. Apart
+/// from FollowOnce(), as a thousand coroutines that follow a run need no room for it.
+base::Task<std::optional<StageFollower::Answer>> StageFollower::PrepareStart(
+    std::size_t index, std::int64_t log_size, remote::Call* call, base::Status* startable) {
+  const core::Job& job = *context_.job;
+  auto order = Order(index);
+  if (order.ok() && core::BuiltInOf(job.spec, job.stage->id) == core::BuiltIn::kCode) {
+    const Answer sent = co_await SendCode(index);
+    if (IsToBeTriedAgain(sent)) co_return sent;
+    if (!sent.ok()) order = sent.error();
+  }
+  if (!order.ok()) {
+    *startable = order.error();
+    co_return std::nullopt;
+  }
+  co_await LearnPeers();
+  auto run = remote::RunCall(*order, log_size);
+  if (!run.ok()) co_return Answer(run.error());
+  *call = std::move(run).value();
+  call->late_input = [this, index] { return OrderText(index); };
+  static_cast<void>(std::exchange(call->input, {}));
+  co_return std::nullopt;
+}
+
 /// Starts or follows the run over one connection, and takes its output.
 base::Task<StageFollower::Answer> StageFollower::FollowOnce(std::size_t index, bool may_start,
                                                             std::optional<base::Duration> limit) {
@@ -111,11 +142,9 @@ base::Task<StageFollower::Answer> StageFollower::FollowOnce(std::size_t index, b
   if (may_start && core::IsSetup(job.stage->id) && job.attempt > 1 && !host.started) {
     JM_CO_TRY(co_await Renew(index));
   }
-  const base::Path path = context_.LogPath(host.number);
-  JM_CO_TRY(base::EnsureDir(path.parent_path()));
-  JM_CO_ASSIGN_OR_RETURN(auto log, base::CappedFile::Open(path, job.spec.logs.max_bytes));
+  JM_CO_ASSIGN_OR_RETURN(auto log, OpenLog(host));
   JM_CO_TRY(co_await watch_.ReadOldLog(index, log.size()));
-  base::FileTimesWriter times(path);
+  base::FileTimesWriter times(log.path());
   const ports::ByteSink out = [&log, &times, this, index](std::string_view bytes) -> base::Status {
     hosts_.Reached(hosts_[index]);
     if (!bytes.empty()) times.Record(log.size(), context_.Now());
@@ -127,20 +156,8 @@ base::Task<StageFollower::Answer> StageFollower::FollowOnce(std::size_t index, b
   remote::Call call = remote::FollowCall(hosts_.RunId(host), log.size());
   base::Status startable = base::Ok();
   if (start) {
-    auto order = Order(index);
-    if (order.ok() && core::BuiltInOf(job.spec, job.stage->id) == core::BuiltIn::kCode) {
-      const Answer sent = co_await SendCode(index);
-      if (IsToBeTriedAgain(sent)) co_return sent;
-      if (!sent.ok()) order = sent.error();
-    }
-    if (order.ok()) {
-      co_await LearnPeers();
-      JM_CO_ASSIGN_OR_RETURN(call, remote::RunCall(*order, log.size()));
-      call.late_input = [this, index] { return OrderText(index); };
-      static_cast<void>(std::exchange(call.input, {}));
-    } else {
-      startable = order.error();  // an earlier controller may have started the run
-    }
+    const auto ended = co_await PrepareStart(index, log.size(), &call, &startable);
+    if (ended) co_return *ended;
   }
   call.limit = limit;
   Answer answer = co_await hosts_.Call(index, std::move(call), out);

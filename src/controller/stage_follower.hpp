@@ -1,8 +1,11 @@
 #pragma once
 
+#include <cstdint>
+#include <optional>
 #include <vector>
 
 #include "controller/output_watch.hpp"
+#include "jobman/base/capped_file.hpp"
 
 namespace jobman::controller {
 
@@ -29,6 +32,9 @@ class StageFollower {
   };
 
   base::Task<void> Follow(std::size_t index);
+  base::Result<base::CappedFile> OpenLog(const StageHost& host) const;
+  base::Task<std::optional<Answer>> PrepareStart(std::size_t index, std::int64_t log_size,
+                                                 remote::Call* call, base::Status* startable);
   base::Task<Answer> FollowOnce(std::size_t index, bool may_start,
                                 std::optional<base::Duration> limit = {});
   base::Task<Answer> FetchRest(std::size_t index);

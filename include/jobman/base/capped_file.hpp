@@ -2,6 +2,7 @@
 
 #include <cstdint>
 #include <optional>
+#include <string>
 #include <string_view>
 
 #include "jobman/base/files.hpp"
@@ -31,13 +32,13 @@ class CappedFile {
   /// one gap, so what lies between the two is given back.
   Status Skip(FileGap lost);
   std::int64_t size() const { return file_.size(); }
+  const std::string& path() const { return file_.path(); }
 
  private:
-  CappedFile(AppendFile file, Path path, std::int64_t most);
+  CappedFile(AppendFile file, std::int64_t most);
   Status Drop(std::int64_t end);
 
   AppendFile file_;
-  Path path_;
   std::int64_t half_;
   std::int64_t least_;  ///< of the end that stays
   FileGap gap_ = {};    ///< its begin is fixed

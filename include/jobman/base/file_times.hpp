@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <limits>
 #include <optional>
+#include <string>
 #include <vector>
 
 #include "jobman/base/files.hpp"
@@ -64,7 +65,7 @@ class FileTimesWriter {
   Status Add(const FileTimes::Entry& entry);
   Status Rewrite(const std::vector<FileTimes::Entry>& entries);
 
-  Path path_;                                    ///< of the record
+  std::string path_;                             ///< of the record
   bool begun_ = false;                           ///< what is there was read
   std::int64_t size_ = 0;                        ///< of its whole lines
   std::size_t count_ = 0;                        ///< of its entries

@@ -55,12 +55,13 @@ class AppendFile {
   /// disk.
   Status Extend(std::int64_t size);
   std::int64_t size() const { return size_; }
+  const std::string& path() const { return path_; }
 
  private:
-  AppendFile(UniqueFd fd, Path path, std::int64_t size)
-      : fd_(std::move(fd)), path_(std::move(path)), size_(size) {}
+  AppendFile(UniqueFd fd, const Path& path, std::int64_t size)
+      : fd_(std::move(fd)), path_(path.string()), size_(size) {}
   UniqueFd fd_;
-  Path path_;
+  std::string path_;  ///< a Path keeps its parts, too: half a kilobyte, for each log of a pod
   std::int64_t size_ = 0;
 };
 
