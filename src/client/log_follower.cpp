@@ -15,7 +15,7 @@ namespace {
 constexpr base::Duration kLongestRest = std::chrono::seconds{1};
 /// A job that was read is believed for so many times as long as reading it took, up to
 /// kLongestRest: one of a thousand hosts is large, and changes many times a second while it starts.
-constexpr int kBelieved = 50;
+constexpr int kBelieved = 100;
 /// While there is more to be read: only to notice an interrupt.
 constexpr base::Duration kNoRest = std::chrono::milliseconds{1};
 
