@@ -62,7 +62,7 @@ bool MayTeach(const Job& before, const Job& after) {
 /// each costs as much as the job has hosts, and there are as many reports. When they also gather
 /// for longer the more hosts there are, a report of one host costs the same in a job of any size.
 core::Duration GatheringOf(const Job& job, core::Duration took) {
-  constexpr std::size_t kHostsOfOneShare = 64;
+  constexpr std::size_t kHostsOfOneShare = 32;
   const std::size_t hosts = job.stage ? job.stage->hosts.size() : 0;
   const auto shares = static_cast<int>(std::max<std::size_t>(1, hosts / kHostsOfOneShare));
   return std::min(took * shares, kLongestGathering);

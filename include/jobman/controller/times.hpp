@@ -33,7 +33,7 @@ inline constexpr base::Duration kEndOrphans = std::chrono::minutes{1};
 /// are recorded, which before might be older than the file.
 inline constexpr base::Duration kQueueFileLate = std::chrono::seconds{30};
 /// Observations of a large job wait for each other at most this long, to share a commit: for the
-/// time of a commit, with more than 64 hosts for several.
+/// time of a commit, with 64 hosts or more for several.
 inline constexpr base::Duration kLongestGathering = std::chrono::milliseconds{500};
 /// How often a single pass checks whether all is quiet.
 inline constexpr base::Duration kLookForQuiet = std::chrono::milliseconds{50};
