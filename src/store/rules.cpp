@@ -51,7 +51,7 @@ bool HasLabels(const std::map<std::string, std::string>& wanted,
   });
 }
 
-/// What `list` shows of it.
+/// What `list` shows of the pause of a job in BACKOFF.
 std::optional<core::BackingOff> PauseOf(const core::JobState& state) {
   const auto* const pause = std::get_if<core::BackingOff>(&state);
   if (pause == nullptr) return std::nullopt;
