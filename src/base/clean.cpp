@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <array>
 #include <cstdint>
+#include <cstring>
 
 namespace jobman::base {
 
@@ -27,15 +28,45 @@ bool IsControl(char32_t code) {
          code == 0x200F || (code >= 0x2028 && code <= 0x202E) || (code >= 0x2066 && code <= 0x2069);
 }
 
+namespace {
+
+constexpr std::size_t kWord = sizeof(std::uint64_t);
+
+/// How many bytes at the beginning, in whole words, are printable ASCII. Most texts are nothing
+/// else.
+std::size_t PrintableWords(std::string_view text) {
+  constexpr std::uint64_t kEach = 0x0101010101010101;
+  std::size_t length = 0;
+  for (; length + kWord <= text.size(); length += kWord) {
+    std::uint64_t word = 0;
+    std::memcpy(&word, text.data() + length, kWord);
+    // The high bit of a byte: set if it is less than 0x20, if it is 0x7F, if it is not ASCII.
+    const std::uint64_t odd = (word - kEach * 0x20) | (word + kEach) | word;
+    if ((odd & (kEach * 0x80)) != 0) break;
+  }
+  return length;
+}
+
+bool IsPrintableChar(char c) {
+  return c >= 0x20 && c < 0x7F;
+}
+
+}  // namespace
+
 std::size_t PlainLength(std::string_view text) {
-  const auto odd = std::find_if_not(text.begin(), text.end(), [](char c) {
-    return (c >= 0x20 && c < 0x7F) || c == '\n' || c == '\t';
-  });
-  return static_cast<std::size_t>(odd - text.begin());
+  std::size_t length = 0;
+  for (;;) {
+    length += PrintableWords(text.substr(length));
+    const std::size_t end = std::min(length + kWord, text.size());
+    const auto plain = [](char c) { return IsPrintableChar(c) || c == '\n' || c == '\t'; };
+    while (length < end && plain(text[length])) ++length;
+    if (length < end || length == text.size()) return length;
+  }
 }
 
 bool IsPrintableAscii(std::string_view text) {
-  return std::all_of(text.begin(), text.end(), [](char c) { return c >= 0x20 && c < 0x7F; });
+  text.remove_prefix(PrintableWords(text));
+  return text.size() < kWord && std::all_of(text.begin(), text.end(), IsPrintableChar);
 }
 
 std::string CleanLine(std::string_view text) {

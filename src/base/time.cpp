@@ -61,7 +61,13 @@ class Reader {
   }
 
  private:
-  int Digit() { return OneOf("0123456789") - (ok_ ? '0' : 0); }
+  int Digit() {
+    const bool is_digit = !rest_.empty() && rest_.front() >= '0' && rest_.front() <= '9';
+    if (!is_digit) return Fail();
+    const int digit = rest_.front() - '0';
+    rest_.remove_prefix(1);
+    return digit;
+  }
   char Fail() {
     ok_ = false;
     rest_ = {};

@@ -47,13 +47,16 @@ std::string HeldText(const Held& held) {
 
 /// Slices that cost; empty: none.
 std::string TextOfHeld(const client::Context& context, const std::vector<ports::JobSummary>& jobs) {
+  const auto holds = [](const ports::JobSummary& job) {
+    return HasEnded(job) && job.familiar == "IDLE";
+  };
+  if (std::none_of(jobs.begin(), jobs.end(), holds)) return {};
   Held held;
   // Commands that are about prices say what is wrong with a list; here the price is left out.
   const auto prices = config::LoadPrices();
   const core::PriceList none;
   for (const ports::JobSummary& job : jobs) {
-    if (HasEnded(job) && job.familiar == "IDLE")
-      AddHeld(held, context, prices.ok() ? *prices : none, job.id);
+    if (holds(job)) AddHeld(held, context, prices.ok() ? *prices : none, job.id);
   }
   return held.jobs.empty() ? std::string() : HeldText(held);
 }

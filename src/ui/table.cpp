@@ -19,11 +19,26 @@ std::string Spaces(int count) {
   return std::string(static_cast<std::size_t>(std::max(count, 0)), ' ');
 }
 
+/// `ascii`: it is known to be printable ASCII, as most texts are.
+int CellWidth(std::string_view text, bool ascii) {
+  return ascii ? static_cast<int>(text.size()) : DisplayWidth(text);
+}
+
+/// What is shown: columns by their place in a row, each with its width.
+struct Layout {
+  std::vector<Column> columns = {};
+  std::vector<std::size_t> places = {};
+  std::vector<int> widths = {};
+  bool ascii = false;  ///< all texts are, see CellWidth()
+};
+
 // Most texts fit and are not painted: they are not copied.
-void AppendCell(std::string& line, const Cell& cell, const Column& column, int width,
+void AppendCell(std::string& line, const Cell& cell, const Layout& layout, std::size_t index,
                 const Style& style) {
+  const Column& column = layout.columns[index];
+  const int width = layout.widths[index];
   std::string_view text = cell.text;
-  int taken = DisplayWidth(text);
+  int taken = CellWidth(text, layout.ascii);
   std::string cut;
   if (taken > width) {
     cut =
@@ -85,13 +100,6 @@ void Shrink(std::vector<int>& widths, const std::vector<Column>& columns, int li
   }
 }
 
-/// What is shown: columns by their place in a row, each with its width.
-struct Layout {
-  std::vector<Column> columns = {};
-  std::vector<std::size_t> places = {};
-  std::vector<int> widths = {};
-};
-
 /// Leaves out columns, in their order, until the rest can be shortened to `limit`.
 void Drop(Layout& layout, int limit) {
   for (;;) {
@@ -133,7 +141,7 @@ void AppendRow(std::string& text, const std::vector<Cell>& row, const Layout& la
     if (layout.columns[i].wraps && style.width > 0)
       text += WrappedCell(cell(i), layout.widths, i, style);
     else
-      AppendCell(text, cell(i), layout.columns[i], layout.widths[i], style);
+      AppendCell(text, cell(i), layout, i, style);
   }
   while (text.size() > begin && text.back() == ' ') text.pop_back();
   text += '\n';
@@ -170,8 +178,8 @@ void Table::AddNote(Cell note) {
 std::vector<int> Table::Widths() const {
   std::vector<int> widths;
   for (std::size_t i = 0; i < columns_.size(); ++i) {
-    int width = DisplayWidth(columns_[i].header);
-    for (const auto& row : rows_) width = std::max(width, DisplayWidth(row[i].text));
+    int width = CellWidth(columns_[i].header, ascii_);
+    for (const auto& row : rows_) width = std::max(width, CellWidth(row[i].text, ascii_));
     widths.push_back(width);
   }
   return widths;
@@ -188,7 +196,7 @@ Table Table::InAscii() const {
 
 std::string Table::Render(const Style& style, bool with_header) const {
   if (!style.utf8 && !ascii_) return InAscii().Render(style, with_header);
-  Layout layout{.columns = columns_, .places = {}, .widths = Widths()};
+  Layout layout{.columns = columns_, .places = {}, .widths = Widths(), .ascii = ascii_};
   layout.places.resize(columns_.size());
   std::iota(layout.places.begin(), layout.places.end(), std::size_t{0});
   if (style.width > 0) Drop(layout, style.width);
