@@ -49,7 +49,8 @@ std::optional<FileGap> ReadGap(const Path& path) {
 
 CappedFile::CappedFile(AppendFile file, std::int64_t most)
     : file_(std::move(file)), half_(most / 2), least_(half_ - half_ / 4) {
-  gap_ = ReadGap(file_.path()).value_or(FileGap{.begin = half_, .end = half_});
+  gap_ = FileGap{.begin = half_, .end = half_};
+  if (file_.size() > 0) gap_ = ReadGap(file_.path()).value_or(gap_);
 }
 
 Result<CappedFile> CappedFile::Open(const Path& path, std::int64_t most) {

@@ -2,6 +2,7 @@
 
 #include <fcntl.h>
 #include <fmt/format.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -82,6 +83,15 @@ Entries Parse(std::string_view text) {
   return entries;
 }
 
+/// What the file itself says, if all its bytes came in one second. One with a record that says
+/// nothing has come in more.
+std::optional<FileTimes::Entry> Unrecorded(const Path& path) {
+  struct stat info = {};
+  if (::stat(path.c_str(), &info) != 0 || FileSize(TimesPath(path))) return std::nullopt;
+  if (info.st_size == 0 || info.st_size > FileTimes::kMostUnrecorded) return std::nullopt;
+  return FileTimes::Entry{.offset = 0, .at = TimePoint{seconds{info.st_mtim.tv_sec}}};
+}
+
 std::string LineOf(const FileTimes::Entry& entry) {
   const auto second = std::chrono::floor<seconds>(entry.at.time_since_epoch());
   return fmt::format("{} {}\n", entry.offset, second.count());
@@ -122,9 +132,12 @@ Status WriteEnd(const Path& path, std::int64_t begin, std::string_view bytes) {
 
 FileTimes FileTimes::Read(const Path& path, std::int64_t from) {
   FileTimes times;
+  // First: a record is written before the bytes that need it.
+  const auto unrecorded = Unrecorded(path);
   times.entries_ = Parse(ReadEnd(TimesPath(path), kLatestTimes));
   const bool reaches_back = !times.empty() && times.entries_.front().offset <= from;
   if (!reaches_back) times.entries_ = Parse(ReadEnd(TimesPath(path), kLongestTimes));
+  if (times.empty() && unrecorded) times.entries_.push_back(*unrecorded);
   return times;
 }
 
@@ -147,14 +160,18 @@ std::optional<std::int64_t> FileTimes::FirstSince(TimePoint time) const {
   return first == entries_.begin() ? 0 : first->offset;
 }
 
-FileTimesWriter::FileTimesWriter(const Path& path) : path_(TimesPath(path)) {}
+FileTimesWriter::FileTimesWriter(const Path& path) : path_(path.string()) {}
 
-void FileTimesWriter::Record(std::int64_t offset, TimePoint now) {
+void FileTimesWriter::Record(std::int64_t offset, TimePoint now, std::int64_t more) {
   const TimePoint second = WholeSecond(now);
   const std::int64_t from = unrecorded_.value_or(offset);
   Status added = begun_ ? Ok() : Begin(from);
   // Unequal also when the clock was set back.
-  if (added.ok() && second == last_) return;
+  if (added.ok() && second == last_ && !held_) return;
+  if (added.ok() && Hold({.offset = from, .at = second}, offset - from + more)) {
+    unrecorded_.reset();
+    return;
+  }
   if (added.ok()) added = Add({.offset = from, .at = second});
   unrecorded_ = added.ok() ? std::nullopt : std::optional(from);
   if (!added.ok() && !std::exchange(failed_, true)) {
@@ -164,7 +181,7 @@ void FileTimesWriter::Record(std::int64_t offset, TimePoint now) {
 
 /// After a loss of power the file may be shorter than its record says.
 Status FileTimesWriter::Begin(std::int64_t offset) {
-  const std::string text = ReadEnd(path_, kLongestTimes);
+  const std::string text = ReadEnd(TimesPath(path_), kLongestTimes);
   Entries entries = Parse(text);
   const auto beyond = std::find_if(entries.begin(), entries.end(),
                                    [&](const auto& entry) { return entry.offset > offset; });
@@ -176,16 +193,26 @@ Status FileTimesWriter::Begin(std::int64_t offset) {
     count_ = entries.size();
     last_ = entries.back().at;
   }
+  // Another writer may have held its entry.
+  if (count_ == 0 && offset > 0) held_ = Unrecorded(path_);
   begun_ = true;
   return Ok();
 }
 
+/// Whether the entry need not be written yet.
+bool FileTimesWriter::Hold(const FileTimes::Entry& entry, std::int64_t more) {
+  if (count_ == 0 && !held_ && entry.offset == 0) held_ = entry;
+  return held_ && held_->at == entry.at && entry.offset + more <= FileTimes::kMostUnrecorded;
+}
+
 Status FileTimesWriter::Add(const FileTimes::Entry& entry) {
-  if (count_ >= kMost) JM_TRY(Rewrite(Thinned(Parse(ReadEnd(path_, kLongestTimes)))));
-  const std::string line = LineOf(entry);
-  JM_TRY(WriteEnd(path_, size_, line));
-  size_ += std::ssize(line);
-  ++count_;
+  if (count_ >= kMost) JM_TRY(Rewrite(Thinned(Parse(ReadEnd(TimesPath(path_), kLongestTimes)))));
+  std::string lines = held_ ? LineOf(*held_) : std::string();
+  if (!held_ || held_->at != entry.at) lines += LineOf(entry);
+  JM_TRY(WriteEnd(TimesPath(path_), size_, lines));
+  size_ += std::ssize(lines);
+  count_ += static_cast<std::size_t>(std::count(lines.begin(), lines.end(), '\n'));
+  held_.reset();
   last_ = entry.at;
   return Ok();
 }
@@ -193,7 +220,7 @@ Status FileTimesWriter::Add(const FileTimes::Entry& entry) {
 Status FileTimesWriter::Rewrite(const Entries& entries) {
   std::string text;
   for (const FileTimes::Entry& entry : entries) text += LineOf(entry);
-  JM_TRY(WriteEnd(path_, 0, text));
+  JM_TRY(WriteEnd(TimesPath(path_), 0, text));
   size_ = std::ssize(text);
   count_ = entries.size();
   last_ = entries.empty() ? std::nullopt : std::optional(entries.back().at);

@@ -55,6 +55,10 @@ base::Status CopyNew(const Path& from, const Path& to) {
   const Path part = to.string() + "." + base::RandomHex(6) + ".part";
   fs::copy_file(from, part, fs::copy_options::overwrite_existing, problem);
   if (!problem) fs::permissions(part, fs::perms::owner_read | fs::perms::owner_write, problem);
+  // Of a short log it says when its lines came.
+  std::error_code unknown;
+  const auto written = fs::last_write_time(from, unknown);
+  if (!problem && !unknown) fs::last_write_time(part, written, unknown);
   if (!problem) fs::rename(part, to, problem);
   if (!problem) return base::Ok();
   std::error_code ignored;

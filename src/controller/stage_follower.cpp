@@ -147,7 +147,7 @@ base::Task<StageFollower::Answer> StageFollower::FollowOnce(std::size_t index, b
   base::FileTimesWriter times(log.path());
   const ports::ByteSink out = [&log, &times, this, index](std::string_view bytes) -> base::Status {
     hosts_.Reached(hosts_[index]);
-    if (!bytes.empty()) times.Record(log.size(), context_.Now());
+    if (!bytes.empty()) times.Record(log.size(), context_.Now(), std::ssize(bytes));
     JM_TRY(log.Append(bytes));
     watch_.Take(index, bytes);
     return base::Ok();

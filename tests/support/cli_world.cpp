@@ -8,6 +8,7 @@
 #include "jobman/base/file_times.hpp"
 #include "jobman/base/shell.hpp"
 #include "jobman/base/strings.hpp"
+#include "tests/support/modified.hpp"
 #include "tests/support/string_sink.hpp"
 
 namespace jobman::test {
@@ -82,8 +83,9 @@ void CliWorld::WriteLog(std::int64_t job, int attempt, const std::string& stage,
   const auto path = paths().LogPath(job, attempt, stage, host);
   std::filesystem::create_directories(path.parent_path());
   const std::int64_t size = base::FileSize(path).value_or(0);
-  if (came) base::FileTimesWriter(path).Record(size, *came);
+  if (came) base::FileTimesWriter(path).Record(size, *came, std::ssize(text));
   std::ofstream(path, std::ios::app | std::ios::binary) << text;
+  if (came) SetModified(path, *came);
 }
 
 }  // namespace jobman::test

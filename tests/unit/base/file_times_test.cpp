@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <filesystem>
 
+#include "tests/support/modified.hpp"
 #include "tests/support/temp_dir.hpp"
 
 namespace jobman::base {
@@ -33,10 +34,10 @@ class FileTimesTest : public ::testing::Test {
 
 TEST_F(FileTimesTest, AnEntryASecondSaysWhereItsBytesBegin) {
   FileTimesWriter writer(path_);
-  writer.Record(0, Second(100));
-  writer.Record(7, Second(100) + milliseconds{999});
-  writer.Record(9, Second(101));
-  writer.Record(20, Second(3700));
+  writer.Record(0, Second(100), 1);
+  writer.Record(7, Second(100) + milliseconds{999}, 1);
+  writer.Record(9, Second(101), 1);
+  writer.Record(20, Second(3700), 1);
   EXPECT_EQ(*ReadFile(times_path_), "0 100\n9 101\n20 3700\n");
   const FileTimes times = FileTimes::Read(path_);
   EXPECT_EQ(times.At(0), Second(100));
@@ -69,49 +70,84 @@ TEST_F(FileTimesTest, NothingIsKnownOfWhatCameBeforeTheRecord) {
 }
 
 TEST_F(FileTimesTest, GoesOnWhereAnotherWriterStopped) {
-  FileTimesWriter(path_).Record(0, Second(100));
+  FileTimesWriter(path_).Record(0, Second(100), 1);
   Grow(50);
+  test::SetModified(path_, Second(100));
   FileTimesWriter again(path_);
-  again.Record(50, Second(100) + milliseconds{1});
-  again.Record(60, Second(200));
-  EXPECT_THAT(Entries(), ElementsAre(At(0, 100), At(60, 200)));
+  again.Record(50, Second(100) + milliseconds{1}, 1);
+  EXPECT_FALSE(FileSize(times_path_)) << "neither of them needed one";
+  again.Record(60, Second(200), 1);
+  FileTimesWriter(path_).Record(70, Second(200), 1);
+  FileTimesWriter(path_).Record(80, Second(201), 1);
+  EXPECT_THAT(Entries(), ElementsAre(At(0, 100), At(60, 200), At(80, 201)));
+}
+
+TEST_F(FileTimesTest, WhatCameInOneSecondNeedsNoRecord) {
+  FileTimesWriter writer(path_);
+  writer.Record(0, Second(100), 1);
+  EXPECT_TRUE(Entries().empty()) << "nothing has come yet";
+  Grow(10);
+  writer.Record(10, Second(100) + milliseconds{900}, 90);
+  Grow(100);
+  test::SetModified(path_, Second(100) + milliseconds{900});
+  EXPECT_FALSE(FileSize(times_path_));
+  EXPECT_THAT(Entries(), ElementsAre(At(0, 100)));
+  EXPECT_EQ(FileTimes::Read(path_).FirstSince(Second(101)), std::nullopt);
+}
+
+TEST_F(FileTimesTest, WhatIsMoreThanAWordIsRecordedAtOnce) {
+  FileTimesWriter much(path_);
+  much.Record(0, Second(100), FileTimes::kMostUnrecorded + 1);
+  EXPECT_EQ(*ReadFile(times_path_), "0 100\n");
+  ASSERT_TRUE(RemoveAll(times_path_).ok());
+  FileTimesWriter slowly(path_);
+  slowly.Record(0, Second(100), FileTimes::kMostUnrecorded);
+  EXPECT_FALSE(FileSize(times_path_));
+  slowly.Record(FileTimes::kMostUnrecorded, Second(100), 1);
+  slowly.Record(FileTimes::kMostUnrecorded + 1, Second(100), 1);
+  EXPECT_EQ(*ReadFile(times_path_), "0 100\n");
+  ASSERT_TRUE(RemoveAll(times_path_).ok());
+  Grow(FileTimes::kMostUnrecorded + 1);
+  EXPECT_TRUE(Entries().empty()) << "of an older jobman: it may have come at any time";
+  FileTimesWriter(path_).Record(FileTimes::kMostUnrecorded + 1, Second(300), 1);
+  EXPECT_THAT(Entries(), ElementsAre(At(FileTimes::kMostUnrecorded + 1, 300)));
 }
 
 TEST_F(FileTimesTest, ForgetsWhatItSaysOfBytesThatAreLost) {
   WriteTimes("0 100\n9000 101\n9100 102\n");
   Grow(10);
-  FileTimesWriter(path_).Record(10, Second(200));
+  FileTimesWriter(path_).Record(10, Second(200), 1);
   EXPECT_EQ(*ReadFile(times_path_), "0 100\n10 200\n");
-  FileTimesWriter(path_).Record(0, Second(300));
+  FileTimesWriter(path_).Record(0, Second(300), 1);
   EXPECT_EQ(*ReadFile(times_path_), "0 100\n0 300\n") << "the file began anew";
 }
 
 TEST_F(FileTimesTest, ReadsNothingUntilSomethingComes) {
   FileTimesWriter writer(path_);
   WriteTimes("0 100\n");
-  writer.Record(10, Second(200));
+  writer.Record(10, Second(200), 1);
   EXPECT_EQ(*ReadFile(times_path_), "0 100\n10 200\n");
 }
 
 TEST_F(FileTimesTest, WhatCouldNotBeRecordedBelongsToTheNextTime) {
   FileTimesWriter writer(path_);
-  writer.Record(0, Second(100));
+  writer.Record(0, Second(100), FileTimes::kMostUnrecorded + 1);
   const Path aside = dir_ / "aside";
   std::filesystem::rename(times_path_, aside);
   ASSERT_TRUE(EnsureDir(times_path_).ok());
-  writer.Record(50, Second(200));
-  writer.Record(70, Second(201));
+  writer.Record(50, Second(200), 1);
+  writer.Record(70, Second(201), 1);
   std::filesystem::remove(times_path_);
   std::filesystem::rename(aside, times_path_);
-  writer.Record(90, Second(202));
+  writer.Record(90, Second(202), 1);
   EXPECT_EQ(*ReadFile(times_path_), "0 100\n50 202\n") << "rather too late than too early";
 }
 
 TEST_F(FileTimesTest, AfterTheClockWasSetBackNothingIsLeftOut) {
   FileTimesWriter writer(path_);
-  writer.Record(0, Second(9000));
-  writer.Record(5, Second(1000));
-  writer.Record(9, Second(1001));
+  writer.Record(0, Second(9000), 1);
+  writer.Record(5, Second(1000), 1);
+  writer.Record(9, Second(1001), 1);
   EXPECT_THAT(Entries(), ElementsAre(At(0, 9000), At(5, 1000), At(9, 1001)));
   EXPECT_EQ(FileTimes::Read(path_).FirstSince(Second(1001)), 0) << "rather too much";
 }
@@ -121,24 +157,25 @@ TEST_F(FileTimesTest, LinesThatMakeNoSenseArePassedOver) {
   EXPECT_THAT(Entries(), ElementsAre(At(0, 100), At(8, 200), At(9, 250)))
       << "nor one that is not complete";
   Grow(100);
-  FileTimesWriter(path_).Record(100, Second(400));
+  FileTimesWriter(path_).Record(100, Second(400), 1);
   EXPECT_THAT(Entries(), ElementsAre(At(0, 100), At(8, 200), At(9, 250), At(100, 400)));
 }
 
 TEST_F(FileTimesTest, WithoutAPlaceForTheRecordThereIsNone) {
   ASSERT_TRUE(EnsureDir(times_path_).ok());
+  Grow(5);
   FileTimesWriter writer(path_);
-  writer.Record(0, Second(100));
-  writer.Record(5, Second(101));
-  EXPECT_TRUE(Entries().empty());
+  writer.Record(5, Second(100), 1);
+  writer.Record(6, Second(101), 1);
+  EXPECT_TRUE(Entries().empty()) << "nor does the file itself say it";
 }
 
 TEST_F(FileTimesTest, ALongRecordLosesEachSecondEntryOfItsOlderHalf) {
   FileTimesWriter writer(path_);
   for (int i = 0; i < static_cast<int>(FileTimesWriter::kMost); ++i)
-    writer.Record(i * 10, Second(i));
+    writer.Record(i * 10, Second(i), 1);
   ASSERT_EQ(Entries().size(), FileTimesWriter::kMost);
-  writer.Record(81'920, Second(8192));
+  writer.Record(81'920, Second(8192), 1);
   const auto entries = Entries();
   ASSERT_EQ(entries.size(), FileTimesWriter::kMost / 4 * 3 + 1);
   EXPECT_EQ(entries[0], At(0, 1)) << "the place of the first, the time of the second";
@@ -154,7 +191,7 @@ TEST_F(FileTimesTest, ItsSizeIsBoundedAndWhatIsRecentIsExact) {
   constexpr int kSeconds = 20'000;
   std::int64_t longest = 0;
   for (int i = 0; i < kSeconds; ++i) {
-    writer.Record(std::int64_t{i} * 1'000'000, Second(1'800'000'000 + i));
+    writer.Record(std::int64_t{i} * 1'000'000, Second(1'800'000'000 + i), 1);
     if (i % 1000 == 0) longest = std::max(longest, FileSize(times_path_).value_or(0));
   }
   EXPECT_LT(longest, 250'000);

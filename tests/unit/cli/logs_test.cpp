@@ -4,6 +4,7 @@
 
 #include <fstream>
 
+#include "jobman/base/file_times.hpp"
 #include "jobman/base/strings.hpp"
 #include "jobman/controller/controller.hpp"
 #include "jobman/ui/text.hpp"
@@ -254,13 +255,14 @@ TEST_F(LogsOfJobs, OfLinesThatMatchTheLastAreShown) {
 }
 
 TEST_F(LogsOfJobs, OfAnOlderJobmanAreShownWholeAndThatIsSaidOnce) {
-  for (const int host : {0, 1}) world_.WriteLog(1, 1, "run", host, "old\n");
-  world_.WriteLog(2, 1, "run", 0, "old\n");
+  const std::string old = std::string(base::FileTimes::kMostUnrecorded, 'x') + "\nold\n";
+  for (const int host : {0, 1}) world_.WriteLog(1, 1, "run", host, old);
+  world_.WriteLog(2, 1, "run", 0, old);
   const auto ended = world_.Run({"logs", "1", "2", "--since", "1m"});
   EXPECT_EQ(ended.err,
             "note: it is not known when the output of job 000001 came: an older jobman fetched it; "
             "all of it is shown\n");
-  EXPECT_THAT(ended.out, HasSubstr("host 0 | old\nhost 1 | old\n"));
+  EXPECT_THAT(ended.out, HasSubstr("host 0 | old\nhost 1 | xxx"));
   EXPECT_THAT(world_.Run({"logs", "1", "-t"}).err, Not(HasSubstr("all of it")));
   EXPECT_THAT(world_.Run({"logs", "1"}).err, IsEmpty());
   EXPECT_THAT(world_.Run({"logs", "-f", "1", "-t"}).err, HasSubstr("note: it is not known"));

@@ -8,6 +8,7 @@
 
 #include "jobman/base/file_times.hpp"
 #include "jobman/controller/controller.hpp"
+#include "tests/support/modified.hpp"
 #include "tests/unit/client/client_world.hpp"
 
 namespace jobman::client {
@@ -191,8 +192,10 @@ TEST_F(LogFollowerTest, BeginsWhereItIsToldAndSaysWhenOutputCame) {
   const core::Job job = Running();
   const base::Path log = Context().paths.LogPath(job.id.value, 1, "run", 0);
   Write(job.id, "old\n");
+  const base::TimePoint before = base::FromMillis(1'767'225'500'000);
+  test::SetModified(log, before);
   const base::TimePoint now = base::FromMillis(1'767'225'600'000);
-  base::FileTimesWriter(log).Record(4, now);
+  base::FileTimesWriter(log).Record(4, now, 1);
   Write(job.id, "new\n");
   End(job.id);
   std::vector<std::string> pieces;
@@ -207,7 +210,7 @@ TEST_F(LogFollowerTest, BeginsWhereItIsToldAndSaysWhenOutputCame) {
   on_pause_ = [] { return true; };
   EXPECT_TRUE(*FollowLogs(Context(), {{.follower = &follower, .take = take}}));
   EXPECT_THAT(pieces, ElementsAre("d\n", "new\n"));
-  EXPECT_THAT(came, ElementsAre(std::nullopt, now));
+  EXPECT_THAT(came, ElementsAre(before, now));
 }
 
 TEST_F(LogFollowerTest, AHostThatWritesALotKeepsNobodyWaiting) {
@@ -243,8 +246,8 @@ TEST_F(LogFollowerTest, WhatIsReadInPartsOfALogWithTimesIsWhole) {
     text += "line " + std::to_string(line) + "\n";
   Write(job.id, text);
   base::FileTimesWriter times(Context().paths.LogPath(job.id.value, 1, "run", 0));
-  times.Record(0, base::FromMillis(1'767'225'600'000));
-  times.Record(LogFollower::kMostAtOnce - 7, base::FromMillis(1'767'225'601'000));
+  times.Record(0, base::FromMillis(1'767'225'600'000), 1);
+  times.Record(LogFollower::kMostAtOnce - 7, base::FromMillis(1'767'225'601'000), 1);
   End(job.id);
   std::string said;
   const auto take = [&said](const LogStage&, int, const LogPiece& piece) {

@@ -5,6 +5,7 @@
 
 #include "jobman/base/file_times.hpp"
 #include "jobman/client/log_files.hpp"
+#include "tests/support/modified.hpp"
 #include "tests/unit/client/logs.hpp"
 
 namespace jobman::client {
@@ -25,8 +26,10 @@ class TimedLog : public testing::Test {
   static base::TimePoint Second(std::int64_t second) { return base::TimePoint{seconds{second}}; }
   void Came(std::int64_t second, const std::string& text) {
     std::filesystem::create_directories(path_.parent_path());
-    base::FileTimesWriter(path_).Record(base::FileSize(path_).value_or(0), Second(second));
+    base::FileTimesWriter(path_).Record(base::FileSize(path_).value_or(0), Second(second),
+                                        std::ssize(text));
     logs_.WriteLog(1, 1, "run", 0, text);
+    test::SetModified(path_, Second(second));
   }
   std::string From(const LogPart& part) {
     std::string text;
@@ -82,13 +85,25 @@ TEST_F(TimedLog, OfWhatCameSinceOnlyTheLastLines) {
   EXPECT_EQ(From({.tail = 3, .since = Second(150)}), "two\nthree\n");
 }
 
+TEST_F(TimedLog, AShortLogWithoutARecordCameWhenItWasWritten) {
+  const base::Path path = logs_.paths().LogPath(1, 1, "run", 1);
+  logs_.WriteLog(1, 1, "run", 1, "one\ntwo\n");
+  test::SetModified(path, Second(100));
+  EXPECT_FALSE(IsUntimed(path));
+  path_ = path;
+  EXPECT_THAT(Pieces(true), ElementsAre(Pair("one\ntwo\n", Second(100))));
+  EXPECT_EQ(From({.since = Second(100)}), "one\ntwo\n");
+  EXPECT_EQ(From({.since = Second(101)}), "");
+}
+
 TEST_F(TimedLog, AnOlderLogIsShownWhole) {
+  Came(400, std::string(base::FileTimes::kMostUnrecorded, 'x') + "\n");
   EXPECT_FALSE(IsUntimed(path_));
   ASSERT_TRUE(base::RemoveAll(path_.string() + ".times").ok());
   EXPECT_TRUE(IsUntimed(path_));
-  EXPECT_EQ(From({.since = Second(1000)}), "one\ntwo\nthree\n");
-  EXPECT_EQ(From({.tail = 1, .since = Second(1000)}), "three\n");
-  EXPECT_THAT(Pieces(true), ElementsAre(Pair("one\ntwo\nthree\n", std::nullopt)));
+  EXPECT_THAT(From({.since = Second(1000)}), testing::StartsWith("one\ntwo\nthree\nxxx"));
+  EXPECT_THAT(From({.tail = 1, .since = Second(1000)}), testing::StartsWith("xxx"));
+  EXPECT_THAT(Pieces(true), ElementsAre(Pair(testing::StartsWith("one\n"), std::nullopt)));
   EXPECT_FALSE(IsUntimed(logs_.paths().LogPath(1, 1, "run", 7))) << "it is not there";
 }
 

@@ -2,6 +2,8 @@
 
 #include "jobman/base/capped_file.hpp"
 #include "jobman/base/file_times.hpp"
+#include "tests/support/memory_host_keys.hpp"
+#include "tests/support/modified.hpp"
 #include "tests/unit/controller/stage_fixture.hpp"
 
 namespace jobman::controller {
@@ -58,12 +60,14 @@ TEST_F(StageFollowerTest, RecordsWhenOutputCame) {
   shell_.Add("run", {.code = Broken(), .out = "one\n", .err = "jobman: running\n"});
   shell_.Add("follow", {.out = "two\n", .err = "jobman: exited 0\n"});
   Start();
+  const auto first = std::chrono::floor<std::chrono::seconds>(clock_.Now());
+  EXPECT_FALSE(std::filesystem::exists(log.string() + ".times")) << "the log says it itself";
+  test::SetModified(log, first);
   ASSERT_TRUE(Until([&] { return Last().phase == HostPhase::kExited; }));
   const auto times = base::FileTimes::Read(log);
-  const auto first = times.At(0);
-  ASSERT_TRUE(first);
+  EXPECT_EQ(times.At(0), first);
   EXPECT_EQ(times.At(3), first);
-  EXPECT_EQ(times.At(4), *first + shell_.takes);
+  EXPECT_EQ(times.At(4), first + shell_.takes);
 }
 
 TEST_F(StageFollowerTest, AStageGoesOnWithoutTimes) {
