@@ -35,8 +35,9 @@ void LookAnswer::Read(const std::string& line) {
   }
 }
 
-base::Task<base::Result<int>> LookFirst::Run(ports::HostTarget target, ports::RemoteCommand command,
-                                             ports::ByteSink out, ports::ByteSink err) {
+base::Task<base::Result<int>> LookFirst::Run(ports::SharedTarget target,
+                                             ports::RemoteCommand command, ports::ByteSink out,
+                                             ports::ByteSink err) {
   LookAnswer answer(std::static_pointer_cast<ResumingInput>(command.pace));
   // It prints something all the time; one that does not hangs, and the others wait for it.
   ports::RemoteCommand look{.command = look_(target), .silence = kInputPatience};

@@ -37,7 +37,7 @@ class LookFirst final : public ports::HostShell {
  public:
   using LookOn = std::function<std::string(const ports::HostTarget&)>;
   LookFirst(ports::HostShell* shell, LookOn look) : shell_(shell), look_(std::move(look)) {}
-  base::Task<base::Result<int>> Run(ports::HostTarget target, ports::RemoteCommand command,
+  base::Task<base::Result<int>> Run(ports::SharedTarget target, ports::RemoteCommand command,
                                     ports::ByteSink out, ports::ByteSink err) override;
   void Drop(const ports::HostTarget& target) override { shell_->Drop(target); }
 

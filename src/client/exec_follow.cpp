@@ -68,15 +68,15 @@ std::function<void(std::string_view)> HeardOf(const FollowingPtr& all, std::size
 base::Task<base::Result<std::optional<int>>> FollowOnce(FollowingPtr all, std::size_t row) {
   HostFollowed& one = all->hosts[row];
   const int host = one.host.host;
-  remote::Call call = remote::FollowCall(all->run.id_on(host), one.offset);
-  ports::ByteSink out = SinkOf(all, row);
-  std::function<void(std::string_view)> heard = HeardOf(all, row);
-  ports::HostTarget target = one.host.target;
-  controller::Now now = all->run.now;
-  controller::Connected connected;
-  const auto status =
-      co_await controller::CallHost(all->shell, std::move(target), std::move(call), std::move(out),
-                                    std::move(heard), std::move(now), std::move(connected));
+  const remote::Call call = remote::FollowCall(all->run.id_on(host), one.offset);
+  const ports::ByteSink out = SinkOf(all, row);
+  const controller::HostCall following{.shell = all->shell,
+                                       .target = one.host.target,
+                                       .call = &call,
+                                       .out = &out,
+                                       .heard = HeardOf(all, row),
+                                       .now = all->run.now};
+  const auto status = co_await controller::CallHost(&following);
   std::optional<int> ended;
   if (status.ok() && status->kind == RunStatus::Kind::kGap) {
     if (all->run.missing) all->run.missing(host, status->gap);

@@ -36,7 +36,7 @@ Result<std::optional<std::string>> NextPiece(ports::RemoteCommand& command) {
 
 /// Shared with the coroutines beside the call's own.
 struct SharedCall::State {
-  State(asio::any_io_executor loop, base::UniqueFd socket, ports::HostTarget where,
+  State(asio::any_io_executor loop, base::UniqueFd socket, ports::SharedTarget where,
         ports::RemoteCommand what)
       : executor(loop),
         looks(loop),
@@ -81,7 +81,7 @@ struct SharedCall::State {
   asio::any_io_executor executor;
   asio::steady_timer looks;  ///< whether there was a sign of life
   controller::FramePipe pipe;
-  ports::HostTarget target;
+  ports::SharedTarget target;
   ports::RemoteCommand command;
   base::Waiters changed = {};
   std::optional<base::Error> failed = {};
@@ -111,7 +111,7 @@ Task<Result<Frame>> SharedCall::State::Next() {
 }
 
 SharedCall::SharedCall(asio::any_io_executor executor, base::UniqueFd socket,
-                       ports::HostTarget target, ports::RemoteCommand what)
+                       ports::SharedTarget target, ports::RemoteCommand what)
     : state_(std::make_shared<State>(std::move(executor), std::move(socket), std::move(target),
                                      std::move(what))) {}
 

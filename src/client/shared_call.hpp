@@ -16,7 +16,7 @@ namespace jobman::client {
 class SharedCall {
  public:
   /// `what` has neither been begun nor asked for anything.
-  SharedCall(asio::any_io_executor executor, base::UniqueFd socket, ports::HostTarget target,
+  SharedCall(asio::any_io_executor executor, base::UniqueFd socket, ports::SharedTarget target,
              ports::RemoteCommand what);
   ~SharedCall();
   SharedCall(const SharedCall&) = delete;

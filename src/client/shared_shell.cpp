@@ -42,14 +42,14 @@ namespace {
 using Link = SharedShell::Link;
 using CallPtr = std::unique_ptr<SharedCall>;
 
-Task<Result<int>> RunOnOwn(std::shared_ptr<Link> link, ports::HostTarget target,
+Task<Result<int>> RunOnOwn(std::shared_ptr<Link> link, ports::SharedTarget target,
                            ports::RemoteCommand command, ports::ByteSink out, ports::ByteSink err) {
   if (!link->own) co_return base::Error{.code = base::Code::kCancelled, .message = "shell closed"};
   co_return co_await link->own->Run(std::move(target), std::move(command), std::move(out),
                                     std::move(err));
 }
 
-Task<Result<CallPtr>> AskController(std::shared_ptr<Link> link, ports::HostTarget target,
+Task<Result<CallPtr>> AskController(std::shared_ptr<Link> link, ports::SharedTarget target,
                                     ports::RemoteCommand command) {
   auto socket = controller::ConnectTo(link->socket);
   while (!socket.ok() && socket.error().code == base::Code::kResourceExhausted) {
@@ -90,7 +90,7 @@ class FirstAnswer {
 };
 
 /// A command that the controller has taken. An error if it cannot be: then nothing has run.
-Task<Result<CallPtr>> OpenCall(std::shared_ptr<Link> link, ports::HostTarget target,
+Task<Result<CallPtr>> OpenCall(std::shared_ptr<Link> link, ports::SharedTarget target,
                                ports::RemoteCommand command) {
   while (link->answer == Link::Answer::kAsked) co_await link->answered.Wait();
   if (link->answer == Link::Answer::kNo)
@@ -106,10 +106,10 @@ void SayOwn(const std::string& address, const std::string& why) {
   base::Log(base::LogLevel::kDebug, "ssh", "{} is not reached by the controller: {}", address, why);
 }
 
-Task<Result<int>> RunShared(std::shared_ptr<Link> link, ports::HostTarget target,
+Task<Result<int>> RunShared(std::shared_ptr<Link> link, ports::SharedTarget target,
                             ports::RemoteCommand command, ports::ByteSink out,
                             ports::ByteSink err) {
-  const std::string where = target.address;
+  const std::string where = target->address;
   auto call = co_await OpenCall(link, target, command);
   if (!call.ok()) {
     SayOwn(where, call.error().ToString());
@@ -118,7 +118,7 @@ Task<Result<int>> RunShared(std::shared_ptr<Link> link, ports::HostTarget target
   const auto login = co_await (*call)->AwaitLogin(link->times.look);
   if (login && login->ok()) {
     base::Log(base::LogLevel::kDebug, "ssh",
-              "connected to {}:{} through the controller, process {}", where, target.port,
+              "connected to {}:{} through the controller, process {}", where, target->port,
               link->controller);
     command = ports::RemoteCommand();  // its input is in memory once
     co_return co_await (*call)->Finish(std::move(out), std::move(err));
@@ -142,12 +142,12 @@ SharedShell::~SharedShell() {
   link_->own.reset();
 }
 
-Task<Result<int>> SharedShell::Run(ports::HostTarget target, ports::RemoteCommand command,
+Task<Result<int>> SharedShell::Run(ports::SharedTarget target, ports::RemoteCommand command,
                                    ports::ByteSink out, ports::ByteSink err) {
   return RunShared(link_, std::move(target), std::move(command), std::move(out), std::move(err));
 }
 
-Task<Status> SharedShell::Relay(ports::HostTarget target, int port,
+Task<Status> SharedShell::Relay(ports::SharedTarget target, int port,
                                 std::shared_ptr<base::UniqueFd> local) {
   return link_->own->Relay(std::move(target), port, std::move(local));
 }

@@ -29,7 +29,7 @@ class FencedShell final : public ports::HostShell {
   FencedShell(ports::HostShell* inner, LeaseGuard guard)
       : inner_(inner), guard_(std::move(guard)) {}
 
-  base::Task<base::Result<int>> Run(ports::HostTarget target, ports::RemoteCommand command,
+  base::Task<base::Result<int>> Run(ports::SharedTarget target, ports::RemoteCommand command,
                                     ports::ByteSink out, ports::ByteSink err) override;
   void Drop(const ports::HostTarget& target) override { inner_->Drop(target); }
 

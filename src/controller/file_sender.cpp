@@ -26,15 +26,17 @@ base::Error Gone(const StageContext& context, const FileToSend& file) {
                               core::FormatJobId(context.job->id))};
 }
 
-Task<Result<RunStatus>> Ask(const StageContext* context, ports::HostTarget target, std::string name,
-                            Connected connected) {
-  remote::Call call = remote::HaveCall(name);
-  std::function<void(std::string_view)> heard = [](std::string_view) {};
-  Now now = [context] { return context->Now(); };
-  ports::ByteSink out;
-  co_return co_await CallHost(context->ports.shell, std::move(target), std::move(call),
-                              std::move(out), std::move(heard), std::move(now),
-                              std::move(connected));
+Task<Result<RunStatus>> Ask(const StageContext* context, ports::SharedTarget target,
+                            std::string name, Connected connected) {
+  const remote::Call call = remote::HaveCall(name);
+  const ports::ByteSink out;
+  const HostCall asking{.shell = context->ports.shell,
+                        .target = std::move(target),
+                        .call = &call,
+                        .out = &out,
+                        .now = [context] { return context->Now(); },
+                        .connected = std::move(connected)};
+  co_return co_await CallHost(&asking);
 }
 
 /// Reads the next piece. The host tells whether all came as it should.
@@ -54,8 +56,8 @@ std::function<Result<std::string>()> PiecesOf(std::shared_ptr<std::ifstream> fil
   };
 }
 
-Task<Result<RunStatus>> Put(const StageContext* context, ports::HostTarget target, FileToSend file,
-                            std::function<void()> contact) {
+Task<Result<RunStatus>> Put(const StageContext* context, ports::SharedTarget target,
+                            FileToSend file, std::function<void()> contact) {
   const auto stream = std::make_shared<std::ifstream>(file.path, std::ios::binary);
   if (!*stream) co_return Gone(*context, file);
   ports::RemoteCommand command =
@@ -81,24 +83,25 @@ bool HasIt(const Result<RunStatus>& answer) {
 }
 
 /// kAbsent: the other host did not give it.
-Task<Result<RunStatus>> Fetch(const StageContext* context, ports::HostTarget target,
+Task<Result<RunStatus>> Fetch(const StageContext* context, ports::SharedTarget target,
                               const FileToSend* file, FileRelay::Source from) {
   const std::size_t host = static_cast<std::size_t>(from.host);
   const remote::FileGiver giver{.address = context->job->slice->hosts[host].internal,
                                 .name = from.id};
-  remote::Call call =
+  const remote::Call call =
       remote::FetchCall(file->name, file->bytes, file->sha256, file->replaces, giver);
-  std::function<void(std::string_view)> heard = [](std::string_view) {};
-  Now now = [context] { return context->Now(); };
-  ports::ByteSink out;
-  Connected told;
-  co_return co_await CallHost(context->ports.shell, std::move(target), std::move(call),
-                              std::move(out), std::move(heard), std::move(now), std::move(told));
+  const ports::ByteSink out;
+  const HostCall fetching{.shell = context->ports.shell,
+                          .target = std::move(target),
+                          .call = &call,
+                          .out = &out,
+                          .now = [context] { return context->Now(); }};
+  co_return co_await CallHost(&fetching);
 }
 
 }  // namespace
 
-Task<Result<RunStatus>> SendFile(const StageContext* context, ports::HostTarget target,
+Task<Result<RunStatus>> SendFile(const StageContext* context, ports::SharedTarget target,
                                  FileToSend file, std::function<void()> contact,
                                  Connected connected) {
   const auto relay = context->relay;

@@ -25,7 +25,7 @@ struct FileToSend {
 /// the file is not here and the host needs it. `contact` is called while the host takes it. One
 /// try; few go on at a time.
 base::Task<base::Result<remote::RunStatus>> SendFile(const StageContext* context,
-                                                     ports::HostTarget target, FileToSend file,
+                                                     ports::SharedTarget target, FileToSend file,
                                                      std::function<void()> contact,
                                                      Connected connected);
 

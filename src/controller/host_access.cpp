@@ -39,7 +39,8 @@ std::string KnownHostLine(const std::string& address, int port,
 
 }  // namespace
 
-base::Task<ports::HostTarget> HostAccess::TargetOf(std::shared_ptr<const core::Job> job, int host) {
+base::Task<ports::SharedTarget> HostAccess::TargetOf(std::shared_ptr<const core::Job> job,
+                                                     int host) {
   ports::HostTarget target = controller::TargetOf(*job, host, ports_.ssh_port(job->spec.cloud));
   const core::HostPosition position = core::PositionOf(*job->slice, host);
   NodePtr& known = nodes_[job->id][position.node_uid];

@@ -20,7 +20,7 @@ class HostAccess {
   /// The target of one host. Never fails: without vouched keys the first key seen is pinned, unless
   /// the cloud could not be asked (HostTarget::first_sight) or the job forbids it (strict). The job
   /// is shared because all hosts of a slice ask at the same time.
-  base::Task<ports::HostTarget> TargetOf(std::shared_ptr<const core::Job> job, int host);
+  base::Task<ports::SharedTarget> TargetOf(std::shared_ptr<const core::Job> job, int host);
   /// Lines of a known_hosts file: the internal addresses of the slice's hosts, each with the key
   /// that the cloud vouches for. Hosts without one are left out.
   base::Task<std::string> KnownHosts(std::shared_ptr<const core::Job> job);

@@ -54,41 +54,43 @@ remote::Call LateInstall() {
 
 /// The exit code; what the host says goes to `err`, in signs of life to `listener`. Apart, as a
 /// thousand coroutines that follow a run need no room for it.
-base::Task<base::Result<int>> Install(ports::HostShell* shell, ports::HostTarget target, Now now,
-                                      std::optional<ScriptListener>* listener,
+base::Task<base::Result<int>> Install(const HostCall* of, std::optional<ScriptListener>* listener,
                                       ports::ByteSink err) {
   const remote::Call install = LateInstall();
-  listener->emplace(target.address, install, now);
+  listener->emplace(of->target->address, install, of->now);
   ports::RemoteCommand installing = CommandOf(install);
-  co_return co_await shell->Run(std::move(target), std::move(installing), {}, std::move(err));
+  co_return co_await of->shell->Run(of->target, std::move(installing), {}, std::move(err));
+}
+
+/// Of try number `tries`, from 0 on.
+ports::RemoteCommand TryOf(const HostCall& of, int tries) {
+  if (tries > 0) return CommandOf(*of.call);
+  ports::RemoteCommand command =
+      of.call->bring_script ? CommandOf(remote::WithScript(*of.call)) : CommandOf(*of.call);
+  command.may_begin = of.connected;
+  return command;
 }
 
 }  // namespace
 
-base::Task<base::Result<remote::RunStatus>> CallHost(ports::HostShell* shell,
-                                                     ports::HostTarget target, remote::Call call,
-                                                     ports::ByteSink out,
-                                                     std::function<void(std::string_view)> heard,
-                                                     Now now, Connected connected) {
+base::Task<base::Result<remote::RunStatus>> CallHost(const HostCall* call) {
   std::string talk;
   std::optional<ScriptListener> listener;
-  const ports::ByteSink from_script = [&listener, &out](std::string_view bytes) -> base::Status {
-    return listener->TakeOut(bytes, out);
+  const ports::ByteSink from_script = [&listener, call](std::string_view bytes) -> base::Status {
+    return listener->TakeOut(bytes, *call->out);
   };
-  const ports::ByteSink err = [&](std::string_view bytes) -> base::Status {
+  const ports::ByteSink err = [&talk, &listener, call](std::string_view bytes) -> base::Status {
     talk.append(bytes);
-    JM_ASSIGN_OR_RETURN(const bool report, listener->TakeErr(bytes, out));
-    if (report) heard(talk);
+    JM_ASSIGN_OR_RETURN(const bool report, listener->TakeErr(bytes, *call->out));
+    if (report && call->heard) call->heard(talk);
     DropSignsOfLife(talk);
     if (talk.size() > kKept) talk.erase(0, talk.size() - kKept);
     return base::Ok();
   };
   for (int tries = 0; tries < 2; ++tries) {
     talk.clear();
-    listener.emplace(target.address, call, now);
-    ports::RemoteCommand command = CommandOf(call);
-    if (tries == 0) command.may_begin = connected;
-    const auto ran = co_await shell->Run(target, std::move(command), from_script, err);
+    listener.emplace(call->target->address, *call->call, call->now);
+    const auto ran = co_await call->shell->Run(call->target, TryOf(*call, tries), from_script, err);
     if (!ran.ok()) co_return AfterError(ran.error(), talk);
     const int code = *ran;
     if (base::Trim(talk).empty() && code != remote::kExitNotInstalled) co_return ShellEnded(code);
@@ -97,7 +99,7 @@ base::Task<base::Result<remote::RunStatus>> CallHost(ports::HostShell* shell,
       co_return Unavailable(fmt::format("the host script ended with {}: {}", code, talk));
     }
     talk.clear();
-    auto install = Install(shell, target, now, &listener, err);
+    auto install = Install(call, &listener, err);
     JM_CO_ASSIGN_OR_RETURN(const int installed, co_await std::move(install));
     if (installed != 0) co_return remote::ParseStatus(talk);
   }

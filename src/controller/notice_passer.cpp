@@ -17,8 +17,8 @@ void NoticePasser::Pass(const core::Notice& notice, const std::string& signal) {
 }
 
 base::Task<void> NoticePasser::PassAll(std::size_t index) {
-  std::deque<remote::Call>& calls = passings_[index].calls;
-  for (; !calls.empty(); calls.pop_front()) co_await PassOne(index, calls.front());
+  std::vector<remote::Call>& calls = passings_[index].calls;
+  for (; !calls.empty(); calls.erase(calls.begin())) co_await PassOne(index, calls.front());
 }
 
 base::Task<void> NoticePasser::PassOne(std::size_t index, remote::Call call) {

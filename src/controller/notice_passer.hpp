@@ -1,6 +1,5 @@
 #pragma once
 
-#include <deque>
 #include <string>
 #include <vector>
 
@@ -22,7 +21,7 @@ class NoticePasser {
 
  private:
   struct Passing {
-    std::deque<remote::Call> calls = {};
+    std::vector<remote::Call> calls = {};  ///< no deque: an empty one takes half a kilobyte
     base::CancelScope scope = {};
   };
   base::Task<void> PassAll(std::size_t index);

@@ -8,6 +8,7 @@
 #include <asio/use_awaitable.hpp>
 #include <cerrno>
 #include <cstring>
+#include <memory>
 #include <vector>
 
 #include "jobman/base/json.hpp"
@@ -109,13 +110,13 @@ base::Task<base::Status> ListenForNudges(base::Path path, std::function<void(Nud
   JM_CO_ASSIGN_OR_RETURN(auto fd, OpenSocket());
   JM_CO_TRY(BindPrivately(fd.get(), path));
   asio::posix::stream_descriptor descriptor(co_await asio::this_coro::executor, fd.Release());
-  std::string buffer(kLargestNudge, '\0');
+  // Not filled with zeros: most are short, and what is not touched takes no memory.
+  const auto buffer = std::make_unique_for_overwrite<char[]>(kLargestNudge);
   for (;;) {
     co_await descriptor.async_wait(asio::posix::stream_descriptor::wait_read, asio::use_awaitable);
     co_await base::EndIfCancelled();
-    const auto got = recv(descriptor.native_handle(), buffer.data(), buffer.size(), MSG_DONTWAIT);
-    if (got >= 0)
-      on_nudge(Decode(std::string_view(buffer).substr(0, static_cast<std::size_t>(got))));
+    const auto got = recv(descriptor.native_handle(), buffer.get(), kLargestNudge, MSG_DONTWAIT);
+    if (got >= 0) on_nudge(Decode({buffer.get(), static_cast<std::size_t>(got)}));
   }
 }
 

@@ -131,6 +131,8 @@ base::Task<std::optional<StageFollower::Answer>> StageFollower::PrepareStart(
   *call = std::move(run).value();
   call->late_input = [this, index] { return OrderText(index); };
   static_cast<void>(std::exchange(call->input, {}));
+  const bool is_new = co_await hosts_.IsNew(index);
+  call->bring_script = is_new || std::exchange(parts_[index].bare, false);
   co_return std::nullopt;
 }
 
@@ -160,7 +162,8 @@ base::Task<StageFollower::Answer> StageFollower::FollowOnce(std::size_t index, b
     if (ended) co_return *ended;
   }
   call.limit = limit;
-  Answer answer = co_await hosts_.Call(index, std::move(call), out);
+  const HostCall aimed = co_await hosts_.Aim(index, &call, &out);
+  Answer answer = co_await CallHost(&aimed);
   if (answer.ok() && answer->kind == RunStatus::Kind::kGap) {
     JM_CO_TRY(log.Skip(answer->gap));
     co_return PartOfLogIsGone(answer->gap);
@@ -188,7 +191,7 @@ base::Task<StageFollower::Answer> StageFollower::SendCode(std::size_t index) {
                   .host = host,
                   .relayed = job.spec.ssh.host_to_host && job.slice->hosts.size() > 1,
                   .replaces = remote::CodeFilePrefix(core::OnHost(store, job, host))};
-  ports::HostTarget target = co_await context_.access.TargetOf(context_.job, host);
+  ports::SharedTarget target = co_await context_.access.TargetOf(context_.job, host);
   Connected connected = co_await hosts_.TellIfPinned(index, target);
   std::function<void()> contact = [this, index] { parts_[index].contact_at = context_.Now(); };
   co_return co_await SendFile(&context_, std::move(target), std::move(file), std::move(contact),
@@ -234,7 +237,7 @@ base::Task<base::Status> StageFollower::Renew(std::size_t index) {
   if (parts_[index].renewed) co_return base::Ok();
   std::string talk;
   const ports::ByteSink err = KeepIn(&talk);
-  const ports::HostTarget target =
+  const ports::SharedTarget target =
       co_await context_.access.TargetOf(context_.job, hosts_[index].number);
   const auto built_in = core::BuiltInOf(context_.job->spec, context_.job->stage->id);
   const bool again = built_in && (core::MayVanish(*built_in) || core::IsShared(*built_in));
@@ -250,6 +253,7 @@ base::Task<base::Status> StageFollower::Renew(std::size_t index) {
     co_return odd;
   }
   parts_[index].renewed = true;
+  parts_[index].bare = code == remote::kExitNotInstalled;
   co_return base::Ok();
 }
 

@@ -26,6 +26,7 @@ class StageFollower {
   using Answer = StageHosts::Answer;
   struct Part {
     bool renewed = false;                 ///< Renew() is done
+    bool bare = false;                    ///< the host script was not there for Renew()
     base::Duration unreachable_for = {};  ///< while the cause was not on this machine
     core::TimePoint contact_at = {};      ///< the host took a part of a file
     base::CancelScope scope = {};

@@ -44,36 +44,53 @@ base::Task<base::Status> NoteAsked(StageHost* host, Connected then) {
 
 base::Task<StageHosts::Answer> StageHosts::Call(std::size_t index, remote::Call call,
                                                 ports::ByteSink out) {
-  ports::HostTarget target = co_await context_.access.TargetOf(context_.job, hosts_[index].number);
-  std::function<void(std::string_view)> heard = [this, index](std::string_view talk) {
-    Hear(hosts_[index], talk);
-  };
+  const HostCall aimed = co_await Aim(index, &call, &out);
+  co_return co_await CallHost(&aimed);
+}
+
+base::Task<HostCall> StageHosts::Aim(std::size_t index, const remote::Call* call,
+                                     const ports::ByteSink* out) {
+  ports::SharedTarget target =
+      co_await context_.access.TargetOf(context_.job, hosts_[index].number);
   Connected tell = co_await TellIfPinned(index, target);
-  Connected connected = [host = &hosts_[index], tell] { return NoteAsked(host, tell); };
-  Now now = [this] { return context_.Now(); };
-  co_return co_await CallHost(context_.ports.shell, std::move(target), std::move(call),
-                              std::move(out), std::move(heard), std::move(now),
-                              std::move(connected));
+  HostCall aimed{.shell = context_.ports.shell,
+                 .target = std::move(target),
+                 .call = call,
+                 .out = out,
+                 .now = [this] { return context_.Now(); }};
+  aimed.heard = [this, index](std::string_view talk) { Hear(hosts_[index], talk); };
+  aimed.connected = [host = &hosts_[index], tell] { return NoteAsked(host, tell); };
+  co_return aimed;
+}
+
+base::Task<bool> StageHosts::IsNew(std::size_t index) {
+  ports::HostKeyStore* const keys = context_.ports.stores.host_keys;
+  if (keys == nullptr || hosts_[index].asked) co_return false;
+  ports::SharedTarget target =
+      co_await context_.access.TargetOf(context_.job, hosts_[index].number);
+  const auto known = co_await keys->PinnedKey(target->identity);
+  co_return known.ok() && !*known;
 }
 
 namespace {
 
-base::Task<base::Status> TellPin(const StageContext* context, ports::HostTarget target, int host) {
-  const auto key = co_await context->ports.stores.host_keys->PinnedKey(target.identity);
+base::Task<base::Status> TellPin(const StageContext* context, ports::SharedTarget target,
+                                 int host) {
+  const auto key = co_await context->ports.stores.host_keys->PinnedKey(target->identity);
   if (!key.ok() || !*key) co_return base::Ok();
   context->hooks.observed(core::KeyPinned{.attempt = context->job->attempt,
                                           .host = host,
                                           .key = base::KeyFingerprint(**key),
-                                          .why = target.unvouched});
+                                          .why = target->unvouched});
   co_return base::Ok();
 }
 
 }  // namespace
 
-base::Task<Connected> StageHosts::TellIfPinned(std::size_t index, ports::HostTarget target) {
+base::Task<Connected> StageHosts::TellIfPinned(std::size_t index, ports::SharedTarget target) {
   ports::HostKeyStore* const keys = context_.ports.stores.host_keys;
-  if (keys == nullptr || !target.vouched_keys.empty()) co_return Connected{};
-  const auto known = co_await keys->PinnedKey(target.identity);
+  if (keys == nullptr || !target->vouched_keys.empty()) co_return Connected{};
+  const auto known = co_await keys->PinnedKey(target->identity);
   if (!known.ok() || *known) co_return Connected{};
   const int host = hosts_[index].number;
   Connected tell = [context = &context_, target, host] { return TellPin(context, target, host); };

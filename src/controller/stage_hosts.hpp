@@ -39,9 +39,13 @@ class StageHosts {
 
   /// Calls the host script on that host (CallHost).
   base::Task<Answer> Call(std::size_t index, remote::Call call, ports::ByteSink out);
+  /// That call, not made yet. What it points to must outlive it.
+  base::Task<HostCall> Aim(std::size_t index, const remote::Call* call, const ports::ByteSink* out);
+  /// Whether it is certain that nobody with this store ever logged in to it: no key is pinned.
+  base::Task<bool> IsNew(std::size_t index);
   /// What to do once connected to that host: when its key was just pinned, and nobody vouches for
   /// it, the journal says so (core::KeyPinned).
-  base::Task<Connected> TellIfPinned(std::size_t index, ports::HostTarget target);
+  base::Task<Connected> TellIfPinned(std::size_t index, ports::SharedTarget target);
   /// The host has answered.
   void Reached(StageHost& host);
   /// A connection failed. The same error again is logged at debug level only.

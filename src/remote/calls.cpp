@@ -1,6 +1,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <utility>
 
 #include "jobman/base/check.hpp"
 #include "jobman/base/hash.hpp"
@@ -18,10 +19,26 @@ using base::ShellQuote;
 
 // `exec` and `sh -c` mean the same in bash, dash, zsh, fish and csh, whatever the login shell is.
 // With `exec` the script's parent is sshd, so the script notices when the connection is gone.
+constexpr std::string_view kBegin = "exec sh -c '";
+
 std::string ScriptCommand(const std::string& arguments) {
+  return fmt::format("{}[ -f \"$0\" ] || exit {}; exec sh \"$0\" \"$@\"' ~/.jobman/bin/{} {}",
+                     kBegin, kExitNotInstalled, HostScriptName(), arguments);
+}
+
+/// Takes the script from the input, and no byte more, as head(1) of busybox would. Its place is
+/// "$0". Unless just that was taken, what follows is no order: then nothing is begun, and
+/// InstallCall tells what is wrong.
+std::string TakeScript() {
+  const std::string take =
+      fmt::format("dd bs={} count=1 iflag=fullblock 2>/dev/null", PackedHostScript().size());
   return fmt::format(
-      "exec sh -c '[ -f \"$0\" ] || exit {}; exec sh \"$0\" \"$@\"' ~/.jobman/bin/{} {}",
-      kExitNotInstalled, HostScriptName(), arguments);
+      "if [ -f \"$0\" ]; then {0} >/dev/null || exit {1}; else (new=; umask 077; bin=${{0%/*}}; "
+      "mkdir -p \"$bin\" && new=$(mktemp \"$bin/.new.XXXXXX\") && {0} | gzip -dc >\"$new\" && "
+      "{{ ln \"$new\" \"$0\" || [ -f \"$0\" ]; }}; code=$?; rm -f \"$new\"; exit $code) "
+      "2>/dev/null || "
+      "exit {1}; fi; ",
+      take, kExitNotInstalled);
 }
 
 constexpr std::size_t kLongestRunId = 199;  // of the 255 bytes of a file name
@@ -65,6 +82,19 @@ Call InstallCall() {
   return Call{.command = "exec sh -c " + ShellQuote(body),
               .input = std::string(PackedHostScript()),
               .limit = kCallLimit};
+}
+
+Call WithScript(Call call) {
+  JM_CHECK(call.command.starts_with(kBegin), "a call of the script");
+  call.command.insert(kBegin.size(), TakeScript());
+  call.late_input = [late = std::move(call.late_input),
+                     input = std::exchange(call.input, {})]() -> Result<std::string> {
+    std::string text(PackedHostScript());
+    if (!late) return text + input;
+    JM_ASSIGN_OR_RETURN(const std::string order, late());
+    return text + order;
+  };
+  return call;
 }
 
 namespace {

@@ -45,24 +45,24 @@ void SetSocketOptions(int fd) {
   fcntl(fd, F_SETFD, FD_CLOEXEC);
 }
 
-Task<Result<tcp::resolver::results_type>> Resolve(ports::HostTarget target) {
+Task<Result<tcp::resolver::results_type>> Resolve(ports::SharedTarget target) {
   std::error_code failed;
-  const auto address = asio::ip::make_address(target.address, failed);
+  const auto address = asio::ip::make_address(target->address, failed);
   if (!failed) {
-    const tcp::endpoint endpoint(address, static_cast<std::uint16_t>(target.port));
+    const tcp::endpoint endpoint(address, static_cast<std::uint16_t>(target->port));
     co_return tcp::resolver::results_type::create(endpoint, "", "");
   }
   tcp::resolver resolver(co_await asio::this_coro::executor);
-  const std::string port = std::to_string(target.port);
-  auto found = co_await resolver.async_resolve(target.address, port,
+  const std::string port = std::to_string(target->port);
+  auto found = co_await resolver.async_resolve(target->address, port,
                                                asio::redirect_error(asio::use_awaitable, failed));
   if (failed)
-    co_return Refused(Endpoint(target.address, target.port), "no such host: " + failed.message());
+    co_return Refused(Endpoint(target->address, target->port), "no such host: " + failed.message());
   co_return found;
 }
 
 /// asio::async_connect() would tell a socket for which there is no descriptor as a canceled one.
-Task<Result<std::shared_ptr<base::UniqueFd>>> OpenSocket(ports::HostTarget target) {
+Task<Result<std::shared_ptr<base::UniqueFd>>> OpenSocket(ports::SharedTarget target) {
   JM_CO_ASSIGN_OR_RETURN(const auto places, co_await Resolve(target));
   tcp::socket socket(co_await asio::this_coro::executor);
   std::error_code failed;
@@ -74,9 +74,9 @@ Task<Result<std::shared_ptr<base::UniqueFd>>> OpenSocket(ports::HostTarget targe
     co_await socket.async_connect(endpoint, asio::redirect_error(asio::use_awaitable, failed));
     if (!failed) break;
   }
-  if (failed) co_return FromConnect(Endpoint(target.address, target.port), failed.value());
+  if (failed) co_return FromConnect(Endpoint(target->address, target->port), failed.value());
   auto fd = std::make_shared<base::UniqueFd>(socket.release(failed));
-  if (failed) co_return FromConnect(Endpoint(target.address, target.port), failed.value());
+  if (failed) co_return FromConnect(Endpoint(target->address, target->port), failed.value());
   SetSocketOptions(fd->get());
   co_return fd;
 }
@@ -87,7 +87,7 @@ struct Line {
   std::shared_ptr<ProxyProcess> proxy = {};
 };
 
-Task<Result<Line>> OpenLine(ports::HostTarget target, SshOptions options) {
+Task<Result<Line>> OpenLine(ports::SharedTarget target, SshOptions options) {
   Line line;
   if (HasProxy(target)) {
     JM_CO_ASSIGN_OR_RETURN(line.proxy, co_await OpenProxy(target, options.proxy_timeout));
@@ -184,15 +184,15 @@ Task<Result<bool>> TryAgent(SessionPtr session, std::string socket, Deadline dea
   co_return co_await TryLogin(session, with_agent, deadline);
 }
 
-Task<Status> LogIn(SessionPtr session, ports::HostTarget target,
+Task<Status> LogIn(SessionPtr session, ports::SharedTarget target,
                    std::shared_ptr<Connector> connector, Deadline deadline) {
   std::vector<std::string> tried;
-  const auto key = connector->keys.Load(target.private_key);
+  const auto key = connector->keys.Load(target->private_key);
   if (key.ok()) {
     const AuthCall with_key = [session, key = *key] { return OfferKey(session, key); };
     JM_CO_ASSIGN_OR_RETURN(const bool done, co_await TryLogin(session, with_key, deadline));
     if (done) co_return base::Ok();
-    tried.push_back(target.private_key);
+    tried.push_back(target->private_key);
   }
   const auto socket = base::GetEnv("SSH_AUTH_SOCK");
   if (connector->options.use_agent && socket) {
@@ -201,29 +201,29 @@ Task<Status> LogIn(SessionPtr session, ports::HostTarget target,
     tried.push_back("ssh-agent");
   }
   if (!key.ok()) co_return key.error();
-  co_return AuthDenied(session->endpoint(), target.user, base::Join(tried, ", "));
+  co_return AuthDenied(session->endpoint(), target->user, base::Join(tried, ", "));
 }
 
 /// `known`: the pinned key as it was read before the key exchange. Before anything is pinned it is
 /// read again: another program may have pinned one meanwhile.
-Task<Status> CheckAndPin(SessionPtr session, ports::HostTarget target,
+Task<Status> CheckAndPin(SessionPtr session, ports::SharedTarget target,
                          ports::HostKeyStore* host_keys, std::optional<std::string> known) {
   const auto accepted = CheckHostKey(session->raw(), target, known);
   if (accepted.ok() && known == *accepted) co_return base::Ok();
-  JM_CO_ASSIGN_OR_RETURN(const auto pinned, co_await host_keys->PinnedKey(target.identity));
+  JM_CO_ASSIGN_OR_RETURN(const auto pinned, co_await host_keys->PinnedKey(target->identity));
   JM_CO_ASSIGN_OR_RETURN(const std::string shown, CheckHostKey(session->raw(), target, pinned));
   if (pinned == shown) co_return base::Ok();
-  if (!pinned && target.vouched_keys.empty()) {
+  if (!pinned && target->vouched_keys.empty()) {
     base::Log(base::LogLevel::kWarn, "ssh", "{} at {}: pinned key {} on first use, as {}",
-              target.identity, session->endpoint(), base::KeyFingerprint(shown),
-              target.unvouched.empty() ? "nobody was asked for it" : target.unvouched);
+              target->identity, session->endpoint(), base::KeyFingerprint(shown),
+              target->unvouched.empty() ? "nobody was asked for it" : target->unvouched);
   }
-  co_return co_await host_keys->PinKey(target.identity, shown);
+  co_return co_await host_keys->PinKey(target->identity, shown);
 }
 
 }  // namespace
 
-Task<Result<SessionPtr>> Connect(ports::HostTarget target, std::shared_ptr<Connector> connector) {
+Task<Result<SessionPtr>> Connect(ports::SharedTarget target, std::shared_ptr<Connector> connector) {
   ports::HostKeyStore* const host_keys = connector->host_keys;
   const std::string endpoint = EndpointOf(target);
   JM_CO_TRY(OpenSshLibrary());
@@ -235,7 +235,7 @@ Task<Result<SessionPtr>> Connect(ports::HostTarget target, std::shared_ptr<Conne
   if (!session->alive()) co_return session->BrokenError();  // no descriptor was free for it
   const std::weak_ptr<ProxyProcess> proxy = line.proxy;
   session->Carry(std::move(line.proxy));
-  JM_CO_ASSIGN_OR_RETURN(const auto known, co_await host_keys->PinnedKey(target.identity));
+  JM_CO_ASSIGN_OR_RETURN(const auto known, co_await host_keys->PinnedKey(target->identity));
   JM_CO_TRY(Configure(session->raw(), target, known));
   session->LendSocket();
   const Deadline deadline = std::chrono::steady_clock::now() + connector->options.login_timeout;
@@ -243,7 +243,7 @@ Task<Result<SessionPtr>> Connect(ports::HostTarget target, std::shared_ptr<Conne
   JM_CO_TRY(co_await CheckAndPin(session, target, host_keys, known));
   JM_CO_TRY(co_await LogIn(session, target, connector, deadline));
   const auto agent = base::GetEnv("SSH_AUTH_SOCK");
-  if (target.forward_agent && agent) ForwardAgent(executor, session, *agent);
+  if (target->forward_agent && agent) ForwardAgent(executor, session, *agent);
   session->StartServing();
   if (const auto carrier = proxy.lock()) {
     const std::weak_ptr<Session> watched = session;

@@ -18,7 +18,7 @@ struct Connector {
 
 /// One try: TCP, or a proxy's answer, within its timeout; key exchange, host key and login within
 /// the login timeout.
-Task<base::Result<std::shared_ptr<Session>>> Connect(ports::HostTarget target,
+Task<base::Result<std::shared_ptr<Session>>> Connect(ports::SharedTarget target,
                                                      std::shared_ptr<Connector> connector);
 
 }  // namespace jobman::ssh

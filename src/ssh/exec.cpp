@@ -2,6 +2,7 @@
 
 #include <chrono>
 #include <cstdint>
+#include <utility>
 
 #include "ssh/channel.hpp"
 #include "ssh/command_times.hpp"
@@ -118,22 +119,33 @@ class Signalled {
   std::size_t passed_ = 0;
 };
 
+/// Until the host has the command; its time counts from when it is sent. Apart from Exec(), as a
+/// thousand commands that run need no room for it, nor for their text.
+Task<Result<CommandTimes>> BeginCommand(std::shared_ptr<Session> session, Channel* channel,
+                                        ports::RemoteCommand* command, Deadline deadline,
+                                        bool* started) {
+  JM_CO_TRY(co_await OpenChannel(session, channel, deadline));
+  if (command->may_begin) JM_CO_TRY(co_await command->may_begin());
+  if (command->pace) JM_CO_TRY(command->pace->MayRead());
+  if (session->forwards_agent()) channel->RequestAgent();
+  *started = true;
+  CommandTimes times(*command, Now());
+  std::string text = std::exchange(command->command, {});
+  JM_CO_TRY(co_await StartCommand(session, channel, std::move(text), &times));
+  co_return times;
+}
+
 }  // namespace
 
 Task<Result<int>> Exec(std::shared_ptr<Session> session, ports::RemoteCommand* command,
                        ports::ByteSink out, ports::ByteSink err, base::Duration open_timeout,
                        bool* started) {
   Channel channel(session);
-  const Deadline deadline = Now() + open_timeout;
-  JM_CO_TRY(co_await OpenChannel(session, &channel, deadline));
-  if (command->may_begin) JM_CO_TRY(co_await command->may_begin());
-  if (command->pace) JM_CO_TRY(command->pace->MayRead());
-  if (session->forwards_agent()) channel.RequestAgent();
-  *started = true;
-  CommandTimes times(*command, Now());
   const Awakened awakened(command->pace, session);
   Signalled signalled(command->signals, session);
-  JM_CO_TRY(co_await StartCommand(session, &channel, command->command, &times));
+  const Deadline deadline = Now() + open_timeout;
+  JM_CO_ASSIGN_OR_RETURN(CommandTimes times,
+                         co_await BeginCommand(session, &channel, command, deadline, started));
   bool left = true;  // output that has arrived and was not read
   std::uint64_t seen = 0;
   while (true) {

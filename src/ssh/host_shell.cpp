@@ -15,14 +15,14 @@ SshHostShell::~SshHostShell() {
   pool_->Close();
 }
 
-ports::Task<ports::Result<int>> SshHostShell::Run(ports::HostTarget target,
+ports::Task<ports::Result<int>> SshHostShell::Run(ports::SharedTarget target,
                                                   ports::RemoteCommand command, ports::ByteSink out,
                                                   ports::ByteSink err) {
   return SessionPool::Run(pool_, std::move(target), std::move(command), std::move(out),
                           std::move(err));
 }
 
-ports::Task<ports::Status> SshHostShell::Relay(ports::HostTarget target, int port,
+ports::Task<ports::Status> SshHostShell::Relay(ports::SharedTarget target, int port,
                                                std::shared_ptr<base::UniqueFd> local) {
   return SessionPool::Relay(pool_, std::move(target), port, std::move(local));
 }

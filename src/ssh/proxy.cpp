@@ -79,7 +79,7 @@ void AskWhetherItLives(ssh_session session) {
 
 }  // namespace
 
-Task<Result<ProxyPtr>> OpenProxy(ports::HostTarget target, base::Duration limit) {
+Task<Result<ProxyPtr>> OpenProxy(ports::SharedTarget target, base::Duration limit) {
   const std::string endpoint = EndpointOf(target);
   JM_CO_ASSIGN_OR_RETURN(const std::string command, ProxyCommandOf(target));
   const auto executor = co_await asio::this_coro::executor;

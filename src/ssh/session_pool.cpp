@@ -84,8 +84,8 @@ base::Status SessionPool::MakeRoom() {
 }
 
 Task<base::Result<std::shared_ptr<SessionPool::Use>>> SessionPool::Acquire(
-    const ports::HostTarget* target, bool yields) {
-  const std::string name = NameOf(*target);
+    ports::SharedTarget target, bool yields) {
+  const std::string name = NameOf(target);
   bool is_new = false;
   while (true) {
     if (target->vouched_keys.empty()) {
@@ -98,7 +98,7 @@ Task<base::Result<std::shared_ptr<SessionPool::Use>>> SessionPool::Acquire(
     }
     // One that yields to others would make this one wait for them.
     const bool join = entry.attempt && (yields || !entry.attempt->yields);
-    const auto attempt = join ? entry.attempt : StartAttempt(name, *target, yields);
+    const auto attempt = join ? entry.attempt : StartAttempt(name, target, yields);
     struct Waiting {
       std::shared_ptr<Attempt> attempt;
       ~Waiting() {
@@ -114,19 +114,19 @@ Task<base::Result<std::shared_ptr<SessionPool::Use>>> SessionPool::Acquire(
 }
 
 std::shared_ptr<SessionPool::Attempt> SessionPool::StartAttempt(const std::string& name,
-                                                                const ports::HostTarget& target,
+                                                                ports::SharedTarget target,
                                                                 bool yields) {
   auto attempt = std::make_shared<Attempt>();
   attempt->yields = yields;
   entries_[name].attempt = attempt;
-  base::Spawn(executor_, attempt->scope, Attend(target, attempt),
+  base::Spawn(executor_, attempt->scope, Attend(std::move(target), attempt),
               [self = shared_from_this(), name, attempt](bool /*cancelled*/) {
                 self->FinishAttempt(name, attempt);
               });
   return attempt;
 }
 
-Task<void> SessionPool::Attend(ports::HostTarget target, std::shared_ptr<Attempt> attempt) {
+Task<void> SessionPool::Attend(ports::SharedTarget target, std::shared_ptr<Attempt> attempt) {
   std::optional<base::Gate::Pass> first;
   if (attempt->yields) {
     auto place = co_await yielding_gate_.Enter();
@@ -211,10 +211,10 @@ void SessionPool::Remove(const std::string& name, const Session* session) {
 }
 
 Task<base::Result<int>> SessionPool::Run(std::shared_ptr<SessionPool> self,
-                                         ports::HostTarget target, ports::RemoteCommand command,
+                                         ports::SharedTarget target, ports::RemoteCommand command,
                                          ports::ByteSink out, ports::ByteSink err) {
   while (true) {
-    JM_CO_ASSIGN_OR_RETURN(auto use, co_await self->Acquire(&target, command.yields));
+    JM_CO_ASSIGN_OR_RETURN(auto use, co_await self->Acquire(target, command.yields));
     bool started = false;
     auto result = co_await Exec(use->session, &command, out, err,
                                 self->connector_->options.connect_timeout, &started);
@@ -226,10 +226,10 @@ Task<base::Result<int>> SessionPool::Run(std::shared_ptr<SessionPool> self,
   }
 }
 
-Task<base::Status> SessionPool::Relay(std::shared_ptr<SessionPool> self, ports::HostTarget target,
+Task<base::Status> SessionPool::Relay(std::shared_ptr<SessionPool> self, ports::SharedTarget target,
                                       int port, std::shared_ptr<base::UniqueFd> local) {
   while (true) {
-    JM_CO_ASSIGN_OR_RETURN(auto use, co_await self->Acquire(&target, false));
+    JM_CO_ASSIGN_OR_RETURN(auto use, co_await self->Acquire(target, false));
     bool answered = false;
     auto result = co_await RelayOn(use->session, port, local,
                                    self->connector_->options.connect_timeout, &answered);

@@ -19,10 +19,10 @@ class SessionPool : public std::enable_shared_from_this<SessionPool> {
   SessionPool(asio::any_io_executor executor, ports::HostKeyStore& host_keys, SshOptions options);
 
   // Each keeps the pool alive while it runs: the shell may die first.
-  static Task<base::Result<int>> Run(std::shared_ptr<SessionPool> self, ports::HostTarget target,
+  static Task<base::Result<int>> Run(std::shared_ptr<SessionPool> self, ports::SharedTarget target,
                                      ports::RemoteCommand command, ports::ByteSink out,
                                      ports::ByteSink err);
-  static Task<base::Status> Relay(std::shared_ptr<SessionPool> self, ports::HostTarget target,
+  static Task<base::Status> Relay(std::shared_ptr<SessionPool> self, ports::SharedTarget target,
                                   int port, std::shared_ptr<base::UniqueFd> local);
   /// Breaks every connection to that machine.
   void Drop(const std::string& identity);
@@ -57,15 +57,14 @@ class SessionPool : public std::enable_shared_from_this<SessionPool> {
     }
   };
 
-  /// The target must outlive the task: a copy for each of a thousand hosts is half a megabyte.
-  Task<base::Result<std::shared_ptr<Use>>> Acquire(const ports::HostTarget* target, bool yields);
+  Task<base::Result<std::shared_ptr<Use>>> Acquire(ports::SharedTarget target, bool yields);
   std::shared_ptr<Use> FindFree(const Entry& entry) const;
   std::shared_ptr<Use> FindVouched(const std::string& name) const;
   /// For one more connection within SshOptions::most_connections.
   base::Status MakeRoom();
-  std::shared_ptr<Attempt> StartAttempt(const std::string& name, const ports::HostTarget& target,
+  std::shared_ptr<Attempt> StartAttempt(const std::string& name, ports::SharedTarget target,
                                         bool yields);
-  Task<void> Attend(ports::HostTarget target, std::shared_ptr<Attempt> attempt);
+  Task<void> Attend(ports::SharedTarget target, std::shared_ptr<Attempt> attempt);
   void FinishAttempt(const std::string& name, const std::shared_ptr<Attempt>& attempt);
   void Add(const std::string& name, const SessionPtr& session);
   void Remove(const std::string& name, const Session* session);

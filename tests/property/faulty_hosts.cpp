@@ -75,18 +75,18 @@ std::string ModelRun::status() const {
 
 // --- calls ---
 
-Task<FaultyHosts::Code> FaultyHosts::Run(ports::HostTarget target, ports::RemoteCommand command,
+Task<FaultyHosts::Code> FaultyHosts::Run(ports::SharedTarget target, ports::RemoteCommand command,
                                          ports::ByteSink out, ports::ByteSink err) {
   Duration travel{random_.Below(faultless_ ? 50 : 2'000)};
   co_await base::Sleep(travel);
-  const auto machine = cloud_.MachineAt(target.address);
+  const auto machine = cloud_.MachineAt(target->address);
   const bool plugged = machine && !(clock_.Now() < unplugged_until_[*machine]);
   if (!plugged || (!faultless_ && odds_.Occurs(random_, Risk::kHost, 4))) {
     Duration silence{random_.Below(10'000)};
     co_await base::Sleep(silence);
     co_return random_.Percent(50) ? Refused() : TimedOut();
   }
-  if (target.identity != *machine) {
+  if (target->identity != *machine) {
     Error changed{.code = base::Code::kPermissionDenied,
                   .message = "another machine",
                   .reason = base::Reason::kHostKeyChanged};
@@ -123,6 +123,11 @@ Task<FaultyHosts::Code> FaultyHosts::Serve(Session session, std::string command)
     installed_[session.machine] = true;
     co_return 0;
   }
+  const bool brings_script = session.input.starts_with(remote::PackedHostScript());
+  // Some hosts cannot take it so.
+  const bool takes_it = faultless_ || !odds_.Occurs(random_, Risk::kHost, 4);
+  if (brings_script && !takes_it) co_return remote::kExitNotInstalled;
+  if (brings_script) installed_[session.machine] = true;
   if (!installed_[session.machine]) co_return remote::kExitNotInstalled;
   const auto name = command.find(remote::HostScriptName());
   const Words words = base::Split(command.substr(name + remote::HostScriptName().size() + 1), ' ');

@@ -39,7 +39,7 @@ class FaultyHosts final : public ports::HostShell {
   FaultyHosts(Random& random, const Odds& odds, const FakeClock& clock, const FaultyCloud& cloud)
       : random_(random), odds_(odds), clock_(clock), cloud_(cloud) {}
 
-  base::Task<base::Result<int>> Run(ports::HostTarget target, ports::RemoteCommand command,
+  base::Task<base::Result<int>> Run(ports::SharedTarget target, ports::RemoteCommand command,
                                     ports::ByteSink out, ports::ByteSink err) override;
   void Drop(const ports::HostTarget&) override {}
 

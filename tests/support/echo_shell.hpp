@@ -12,7 +12,7 @@ namespace jobman::test {
 /// and stderr; "exit N"; "write N", which writes N bytes; "hang". On the loop.
 class EchoShell final : public ports::HostShell {
  public:
-  base::Task<base::Result<int>> Run(ports::HostTarget target, ports::RemoteCommand command,
+  base::Task<base::Result<int>> Run(ports::SharedTarget target, ports::RemoteCommand command,
                                     ports::ByteSink out, ports::ByteSink err) override {
     ++logins;
     last = target;

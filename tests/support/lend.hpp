@@ -28,7 +28,7 @@ inline client::CloudOpener Lend(FakeSliceApi& cloud) {
 class LentShell final : public ports::HostShell {
  public:
   explicit LentShell(ports::HostShell& inner) : inner_(inner) {}
-  base::Task<base::Result<int>> Run(ports::HostTarget target, ports::RemoteCommand command,
+  base::Task<base::Result<int>> Run(ports::SharedTarget target, ports::RemoteCommand command,
                                     ports::ByteSink out, ports::ByteSink err) override {
     return inner_.Run(std::move(target), std::move(command), std::move(out), std::move(err));
   }

@@ -53,18 +53,18 @@ LocalShell::~LocalShell() {
   }
 }
 
-base::Task<base::Result<int>> LocalShell::Run(ports::HostTarget target,
+base::Task<base::Result<int>> LocalShell::Run(ports::SharedTarget target,
                                               ports::RemoteCommand command, ports::ByteSink out,
                                               ports::ByteSink err) {
   ++calls_;
   base::Error refused{.code = base::Code::kUnavailable,
-                      .message = target.address + ": connection refused",
+                      .message = target->address + ": connection refused",
                       .reason = base::Reason::kHostRefused};
-  if (unplugged_.contains(target.address)) {
+  if (unplugged_.contains(target->address)) {
     co_await base::Yield();
     co_return refused;
   }
-  const std::string home = HomeOf(target.address).string();
+  const std::string home = HomeOf(target->address).string();
   JM_CO_TRY(base::EnsureDir(home));
   if (command.may_begin) JM_CO_TRY(co_await command.may_begin());
   const std::vector<std::string> argv = {

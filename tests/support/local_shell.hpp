@@ -19,7 +19,7 @@ class LocalShell final : public ports::HostShell {
   LocalShell(const LocalShell&) = delete;
   LocalShell& operator=(const LocalShell&) = delete;
 
-  base::Task<base::Result<int>> Run(ports::HostTarget target, ports::RemoteCommand command,
+  base::Task<base::Result<int>> Run(ports::SharedTarget target, ports::RemoteCommand command,
                                     ports::ByteSink out, ports::ByteSink err) override;
   void Drop(const ports::HostTarget&) override {}
 

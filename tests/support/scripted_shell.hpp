@@ -35,7 +35,7 @@ class ScriptedShell final : public ports::HostShell {
   /// "put", for any host.
   void Add(const std::string& verb, Answer answer) { answers_[verb].push_back(std::move(answer)); }
 
-  base::Task<base::Result<int>> Run(ports::HostTarget, ports::RemoteCommand command,
+  base::Task<base::Result<int>> Run(ports::SharedTarget, ports::RemoteCommand command,
                                     ports::ByteSink out, ports::ByteSink err) override {
     const std::optional<base::Duration> limit = command.limit ? command.limit : command.silence;
     const std::optional<base::Duration> command_limit = command.limit;

@@ -34,9 +34,9 @@ class SharedShell final : public ports::HostShell {
               std::unique_ptr<ports::HostShell> own, SharedShellTimes times = {});
   ~SharedShell() override;
 
-  base::Task<base::Result<int>> Run(ports::HostTarget target, ports::RemoteCommand command,
+  base::Task<base::Result<int>> Run(ports::SharedTarget target, ports::RemoteCommand command,
                                     ports::ByteSink out, ports::ByteSink err) override;
-  base::Task<base::Status> Relay(ports::HostTarget target, int port,
+  base::Task<base::Status> Relay(ports::SharedTarget target, int port,
                                  std::shared_ptr<base::UniqueFd> local) override;
   void Drop(const ports::HostTarget& target) override;
 

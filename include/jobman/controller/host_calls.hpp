@@ -13,15 +13,23 @@ namespace jobman::controller {
 
 using Connected = std::function<base::Task<base::Status>()>;
 
-/// Calls the host script, and installs it where it is missing. `out` takes the output; `heard` is
-/// called with the last 16 KiB of stderr whenever the script reports (ScriptListener). The status
-/// is read from stderr, also when a call hangs after it. `connected` is RemoteCommand::may_begin.
-/// What login shells print before the log of a run is no output of the call.
-base::Task<base::Result<remote::RunStatus>> CallHost(ports::HostShell* shell,
-                                                     ports::HostTarget target, remote::Call call,
-                                                     ports::ByteSink out,
-                                                     std::function<void(std::string_view)> heard,
-                                                     Now now, Connected connected = {});
+/// A call of the host script on one host, for CallHost(). It and what it points to belong to who
+/// calls, and must outlive the call: a thousand hosts are called at once.
+struct HostCall {
+  ports::HostShell* shell;
+  ports::SharedTarget target;
+  const remote::Call* call;
+  const ports::ByteSink* out;  ///< takes the output; may be empty
+  /// Called with the last 16 KiB of stderr whenever the script reports (ScriptListener).
+  std::function<void(std::string_view)> heard = {};
+  Now now;
+  Connected connected = {};  ///< RemoteCommand::may_begin
+};
+
+/// Calls the host script, and installs it where it is missing. The status is read from stderr, also
+/// when a call hangs after it. What login shells print before the log of a run is no output of the
+/// call.
+base::Task<base::Result<remote::RunStatus>> CallHost(const HostCall* call);
 /// The command with which a call is made, with the call's limits. One that follows a run says where
 /// its log begins (kLogBegins).
 ports::RemoteCommand CommandOf(const remote::Call& call);

@@ -19,7 +19,8 @@
 /// How to use it: send RunCall (or FollowCall after a broken connection) with the number of log
 /// bytes already received. Its stdout is the log from there on, byte for byte. When the call ends
 /// with 0, ParseStatus(stderr) says how the run ended. After kExitNotInstalled send InstallCall,
-/// then repeat the call. Every call is safe to repeat.
+/// then repeat the call; a host that was never called is sent WithScript first. Every call is safe
+/// to repeat.
 ///
 /// Hosts may share one home folder: see core::RunId, from which all run ids and prefixes are made.
 namespace jobman::remote {
@@ -68,6 +69,8 @@ struct Call {
   /// In place of `input`: makes it once the host is connected, so that a thousand calls that wait
   /// for that do not hold it. May be called again for another try; its error ends the call.
   std::function<Result<std::string>()> late_input = {};
+  /// The host was never called, so it may lack the script: the first try is WithScript().
+  bool bring_script = false;
 };
 
 /// What to run on a host.
@@ -110,6 +113,10 @@ bool IsRunId(std::string_view text);
 
 /// Installs the script: stdin is PackedHostScript(). Exit code 0, or kExitHostError.
 Call InstallCall();
+/// A call that brings the script along, as the beginning of its input: one call in place of three
+/// on a host that lacks it. A host that has the script passes over it. One that cannot take it does
+/// nothing, and the call ends with kExitNotInstalled.
+Call WithScript(Call call);
 /// Starts the run unless its id was ever started or stopped, then follows it from byte `offset` of
 /// its log. kInvalidArgument for a bad run id or variable name, or a NUL byte.
 Result<Call> RunCall(const RunOrder& order, std::int64_t offset);

@@ -68,9 +68,9 @@ class SshHostShell final : public ports::HostShell {
                SshOptions options = {});
   ~SshHostShell() override;
 
-  ports::Task<ports::Result<int>> Run(ports::HostTarget target, ports::RemoteCommand command,
+  ports::Task<ports::Result<int>> Run(ports::SharedTarget target, ports::RemoteCommand command,
                                       ports::ByteSink out, ports::ByteSink err) override;
-  ports::Task<ports::Status> Relay(ports::HostTarget target, int port,
+  ports::Task<ports::Status> Relay(ports::SharedTarget target, int port,
                                    std::shared_ptr<base::UniqueFd> local) override;
   /// Commands that run there fail as if the connection had broken.
   void Drop(const ports::HostTarget& target) override;

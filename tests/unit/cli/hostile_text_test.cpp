@@ -104,7 +104,7 @@ core::Job AnyJob(Hostile& hostile, unsigned seed) {
 class HostileHosts final : public ports::HostShell {
  public:
   explicit HostileHosts(Hostile& hostile) : hostile_(hostile) {}
-  base::Task<base::Result<int>> Run(ports::HostTarget, ports::RemoteCommand, ports::ByteSink out,
+  base::Task<base::Result<int>> Run(ports::SharedTarget, ports::RemoteCommand, ports::ByteSink out,
                                     ports::ByteSink err) override {
     JM_CO_TRY(out(hostile_.Text()));
     JM_CO_TRY(err(hostile_.Text()));

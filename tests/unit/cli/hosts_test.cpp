@@ -28,7 +28,7 @@ using testing::Not;
 /// Hosts whose keys are not the pinned ones.
 class ChangedHosts final : public ports::HostShell {
  public:
-  base::Task<base::Result<int>> Run(ports::HostTarget, ports::RemoteCommand, ports::ByteSink,
+  base::Task<base::Result<int>> Run(ports::SharedTarget, ports::RemoteCommand, ports::ByteSink,
                                     ports::ByteSink) override {
     base::Error changed{.code = base::Code::kPermissionDenied,
                         .message = "the host key changed",
@@ -43,9 +43,9 @@ class ChangedHosts final : public ports::HostShell {
 class NewHosts final : public ports::HostShell {
  public:
   explicit NewHosts(ports::HostKeyStore& keys) : keys_(keys) {}
-  base::Task<base::Result<int>> Run(ports::HostTarget target, ports::RemoteCommand command,
+  base::Task<base::Result<int>> Run(ports::SharedTarget target, ports::RemoteCommand command,
                                     ports::ByteSink, ports::ByteSink) override {
-    JM_CO_TRY(co_await keys_.PinKey(target.identity, "ssh-ed25519 AAAA"));
+    JM_CO_TRY(co_await keys_.PinKey(target->identity, "ssh-ed25519 AAAA"));
     if (command.may_begin) JM_CO_TRY(co_await command.may_begin());
     ::raise(SIGINT);
     while (command.signals && command.signals->sent().empty())

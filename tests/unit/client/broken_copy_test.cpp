@@ -42,7 +42,7 @@ TEST_F(CopyTest, WithoutAnAnswerNothingGetsItsName) {
 class BreakingShell final : public ports::HostShell {
  public:
   explicit BreakingShell(ports::HostShell* hosts) : hosts_(hosts) {}
-  base::Task<base::Result<int>> Run(ports::HostTarget target, ports::RemoteCommand command,
+  base::Task<base::Result<int>> Run(ports::SharedTarget target, ports::RemoteCommand command,
                                     ports::ByteSink out, ports::ByteSink err) override {
     if (!command.pace || breaks == 0)
       co_return co_await hosts_->Run(target, std::move(command), std::move(out), std::move(err));
@@ -63,7 +63,7 @@ class BreakingShell final : public ports::HostShell {
     };
     JM_CO_TRY(co_await hosts_->Run(target, std::move(command), some, std::move(err)));
     base::Error broke{.code = base::Code::kUnavailable,
-                      .message = target.address + ": the connection broke",
+                      .message = target->address + ": the connection broke",
                       .reason = base::Reason::kConnectionBroke};
     co_return broke;
   }

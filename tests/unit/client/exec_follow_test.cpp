@@ -32,15 +32,15 @@ base::Error ConnectionBroke() {
 /// Hosts whose calls are written down before. A call without one lasts for ever.
 class FollowedShell final : public ports::HostShell {
  public:
-  base::Task<base::Result<int>> Run(ports::HostTarget target, ports::RemoteCommand command,
+  base::Task<base::Result<int>> Run(ports::SharedTarget target, ports::RemoteCommand command,
                                     ports::ByteSink out, ports::ByteSink err) override {
-    calls[target.address].push_back(command.command);
-    auto& looks = hosts[target.address];
+    calls[target->address].push_back(command.command);
+    auto& looks = hosts[target->address];
     while (looks.empty()) co_await base::Sleep(std::chrono::milliseconds{5});
     const HostCall look = looks.front();
     looks.pop_front();
     if (out && command.command.starts_with(controller::kSayLogBegins)) {
-      JM_CO_TRY(out("welcome to " + target.address + "\n" + std::string(controller::kLogBegins)));
+      JM_CO_TRY(out("welcome to " + target->address + "\n" + std::string(controller::kLogBegins)));
     }
     if (out && !look.log.empty()) {
       JM_CO_TRY(out(look.log));
@@ -48,7 +48,7 @@ class FollowedShell final : public ports::HostShell {
     if (err && !look.says.empty()) {
       JM_CO_TRY(err(look.says));
     }
-    if (looks.empty() && last_of == target.address) hosts["h0"].push_back(end_of_first);
+    if (looks.empty() && last_of == target->address) hosts["h0"].push_back(end_of_first);
     co_return look.code;
   }
   void Drop(const ports::HostTarget&) override {}

@@ -20,14 +20,14 @@ using testing::HasSubstr;
 /// Takes what it is sent, which must not be there before. The file `passing` is removed by then.
 class TakingShell final : public ports::HostShell {
  public:
-  base::Task<base::Result<int>> Run(ports::HostTarget target, ports::RemoteCommand command,
+  base::Task<base::Result<int>> Run(ports::SharedTarget target, ports::RemoteCommand command,
                                     ports::ByteSink, ports::ByteSink err) override {
     early += command.input;
     std::error_code none;
     std::filesystem::remove(passing, none);
     while (command.next_input) {
       JM_CO_ASSIGN_OR_RETURN(const std::string piece, command.next_input());
-      orders[target.address] += piece;
+      orders[target->address] += piece;
       if (piece.empty()) command.next_input = nullptr;
     }
     JM_CO_TRY(err("jobman: running\n"));

@@ -58,17 +58,17 @@ class LateShell final : public ports::HostShell {
  public:
   LateShell(std::shared_ptr<int> refusals, std::shared_ptr<std::vector<std::string>> reached)
       : refusals_(std::move(refusals)), reached_(std::move(reached)) {}
-  base::Task<base::Result<int>> Run(ports::HostTarget, ports::RemoteCommand, ports::ByteSink,
+  base::Task<base::Result<int>> Run(ports::SharedTarget, ports::RemoteCommand, ports::ByteSink,
                                     ports::ByteSink) override {
     co_return 0;
   }
-  base::Task<base::Status> Relay(ports::HostTarget target, int port,
+  base::Task<base::Status> Relay(ports::SharedTarget target, int port,
                                  std::shared_ptr<base::UniqueFd> local) override {
     base::Error refused{.code = base::Code::kUnavailable,
                         .message = "connection refused",
                         .reason = base::Reason::kHostRefused};
     if ((*refusals_)-- > 0) co_return refused;
-    reached_->push_back(target.address + " " + std::to_string(port));
+    reached_->push_back(target->address + " " + std::to_string(port));
     const base::UniqueFd taken = std::move(*local);
     if (::send(taken.get(), "hello", 5, MSG_NOSIGNAL) != 5) co_return base::Internal("not sent");
     co_return base::Ok();

@@ -17,7 +17,7 @@ namespace fs = std::filesystem;
 /// A host that sends what it likes, and says that all is well.
 class LyingShell final : public ports::HostShell {
  public:
-  base::Task<base::Result<int>> Run(ports::HostTarget, ports::RemoteCommand command,
+  base::Task<base::Result<int>> Run(ports::SharedTarget, ports::RemoteCommand command,
                                     ports::ByteSink out, ports::ByteSink) override {
     JM_CO_TRY(command.pace->MayRead());
     JM_CO_TRY(out(sends));

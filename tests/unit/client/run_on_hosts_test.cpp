@@ -23,10 +23,10 @@ using testing::HasSubstr;
 /// call is counted.
 class InterruptingShell final : public ports::HostShell {
  public:
-  base::Task<base::Result<int>> Run(ports::HostTarget target, ports::RemoteCommand command,
+  base::Task<base::Result<int>> Run(ports::SharedTarget target, ports::RemoteCommand command,
                                     ports::ByteSink, ports::ByteSink err) override {
     if (command.command.starts_with("exec sh -c 'l=;")) co_return co_await End(command.command);
-    while (target.address == "h1") co_await base::Sleep(std::chrono::hours{1});
+    while (target->address == "h1") co_await base::Sleep(std::chrono::hours{1});
     JM_CO_TRY(co_await command.may_begin());
     if (slow) {
       ::raise(SIGINT);
@@ -89,10 +89,10 @@ class InterruptingShell final : public ports::HostShell {
 class PinningShell final : public ports::HostShell {
  public:
   explicit PinningShell(test::MemoryStore& store) : store_(store) {}
-  base::Task<base::Result<int>> Run(ports::HostTarget target, ports::RemoteCommand, ports::ByteSink,
-                                    ports::ByteSink) override {
+  base::Task<base::Result<int>> Run(ports::SharedTarget target, ports::RemoteCommand,
+                                    ports::ByteSink, ports::ByteSink) override {
     ++logins;
-    JM_CO_TRY(store_.PinKey(target.identity, "ssh-ed25519 AAAA"));
+    JM_CO_TRY(store_.PinKey(target->identity, "ssh-ed25519 AAAA"));
     co_return 0;
   }
   void Drop(const ports::HostTarget&) override {}

@@ -330,7 +330,7 @@ TEST_F(SyncTest, AnInterruptLeavesWholeFiles) {
 /// A host that answers what it likes.
 class LyingSyncHost final : public ports::HostShell {
  public:
-  base::Task<base::Result<int>> Run(ports::HostTarget, ports::RemoteCommand, ports::ByteSink out,
+  base::Task<base::Result<int>> Run(ports::SharedTarget, ports::RemoteCommand, ports::ByteSink out,
                                     ports::ByteSink) override {
     for (int i = 0; i < times; ++i) JM_CO_TRY(out(sends));
     co_await base::Yield();

@@ -75,10 +75,10 @@ class TalkingHosts final : public ports::HostShell {
     std::string out = {};
     bool stays = false;  ///< the command goes on
   };
-  base::Task<base::Result<int>> Run(ports::HostTarget target, ports::RemoteCommand command,
+  base::Task<base::Result<int>> Run(ports::SharedTarget target, ports::RemoteCommand command,
                                     ports::ByteSink out, ports::ByteSink) override {
     limits.push_back(command.limit);
-    auto& left = calls[target.address];
+    auto& left = calls[target->address];
     const Call call = left.empty() ? Call{.stays = true} : left.front();
     if (!left.empty()) left.erase(left.begin());
     co_await base::Yield();

@@ -66,12 +66,21 @@ TEST_F(FenceTest, ACommandPassesWithItsOutput) {
 }
 
 TEST_F(FenceTest, TheLeaseIsCheckedBeforeAndAfterConnecting) {
-  for (const int asked : {0, 1}) {
-    yes_ = asked;
+  const auto refused = [this] {
     EXPECT_EQ(Run("touch ~/done").error().reason, Reason::kLeaseLost);
     EXPECT_FALSE(base::FileSize(shell_.HomeOf("10.0.0.1") / "done"));
-  }
-  EXPECT_EQ(shell_.calls(), 1) << "the first was not even connected";
+  };
+  yes_ = 0;
+  holds_ = false;
+  refused();
+  EXPECT_EQ(shell_.calls(), 0) << "it was not even connected";
+  yes_ = 1;
+  refused();
+  EXPECT_EQ(shell_.calls(), 1);
+  yes_ = 0;
+  holds_ = true;
+  refused();
+  EXPECT_EQ(shell_.calls(), 2) << "by the clock it held when the call began";
 }
 
 TEST_F(FenceTest, OutputAfterTheLossOfTheLeaseIsDropped) {

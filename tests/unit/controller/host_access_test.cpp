@@ -44,7 +44,7 @@ class SlowCloud final : public test::FakeSliceApi {
 
 class NotingShell final : public ports::HostShell {
  public:
-  base::Task<base::Result<int>> Run(ports::HostTarget, ports::RemoteCommand, ports::ByteSink,
+  base::Task<base::Result<int>> Run(ports::SharedTarget, ports::RemoteCommand, ports::ByteSink,
                                     ports::ByteSink) override {
     co_return 0;
   }
@@ -73,8 +73,8 @@ class HostAccessTest : public testing::Test {
     auto answered = std::make_shared<std::optional<ports::HostTarget>>();
     const auto task = [](HostAccess* access, std::shared_ptr<const core::Job> job, int number,
                          Answered out) -> base::Task<void> {
-      auto target = co_await access->TargetOf(job, number);
-      *out = std::move(target);
+      const auto target = co_await access->TargetOf(job, number);
+      *out = *target;
     };
     base::Spawn(loop_.get_executor(), scope, task(&access_, job_, host, answered));
     return answered;

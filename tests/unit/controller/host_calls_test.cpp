@@ -16,12 +16,15 @@ using testing::HasSubstr;
 
 class HostCallsTest : public testing::Test {
  protected:
-  base::Result<RunStatus> Follow() {
-    const std::function<void(std::string_view)> heard = [this](std::string_view talk) {
-      heard_ = std::string(talk);
-    };
-    const Now now = [this] { return clock_.Now(); };
-    return test::RunNow(CallHost(&shell_, {}, remote::FollowCall("r", 0), {}, heard, now));
+  base::Result<RunStatus> Follow() { return Make(remote::FollowCall("r", 0)); }
+  base::Result<RunStatus> Make(const remote::Call& call, const ports::ByteSink& out = {}) {
+    const HostCall making{.shell = &shell_,
+                          .target = ports::HostTarget{},
+                          .call = &call,
+                          .out = &out,
+                          .heard = [this](std::string_view talk) { heard_ = std::string(talk); },
+                          .now = [this] { return clock_.Now(); }};
+    return test::RunNow(CallHost(&making));
   }
   test::FakeClock clock_;
   test::ScriptedShell shell_{clock_};
@@ -39,10 +42,7 @@ TEST_F(HostCallsTest, WhatTheLoginShellPrintsFirstIsNotOfTheLog) {
   shell_.Add("follow", {.out = "one\n", .err = "jobman: exited 0\n", .noise = "welcome\nloading "});
   std::string log;
   const ports::ByteSink out = KeepIn(&log);
-  const Now now = [this] { return clock_.Now(); };
-  const auto heard = [](std::string_view) {};
-  EXPECT_TRUE(
-      test::RunNow(CallHost(&shell_, {}, remote::FollowCall("r", 0), out, heard, now)).ok());
+  EXPECT_TRUE(Make(remote::FollowCall("r", 0), out).ok());
   EXPECT_EQ(log, "one\n");
 }
 
@@ -78,6 +78,20 @@ TEST_F(HostCallsTest, TheScriptIsInstalledWhereItIsMissing) {
   EXPECT_THAT(shell_.verbs, ElementsAre("follow", "install", "follow"));
 }
 
+TEST_F(HostCallsTest, TheFirstTryOnANewHostBringsTheScript) {
+  remote::Call call = remote::FollowCall("r", 0);
+  call.late_input = []() -> base::Result<std::string> { return std::string("order"); };
+  call.bring_script = true;
+  shell_.Add("follow", {.code = remote::kExitNotInstalled});
+  shell_.Add("install", {});
+  shell_.Add("follow", {.err = "jobman: exited 0\n"});
+  EXPECT_TRUE(Make(call).ok());
+  EXPECT_THAT(shell_.verbs, ElementsAre("follow", "install", "follow"))
+      << "a host that could not take it";
+  EXPECT_TRUE(shell_.inputs[0] == std::string(remote::PackedHostScript()) + "order");
+  EXPECT_EQ(shell_.inputs[2], "order");
+}
+
 TEST_F(HostCallsTest, ALateInputIsMadeForEachTry) {
   int made = 0;
   remote::Call call = remote::FollowCall("r", 0);
@@ -87,9 +101,7 @@ TEST_F(HostCallsTest, ALateInputIsMadeForEachTry) {
   shell_.Add("follow", {.code = remote::kExitNotInstalled});
   shell_.Add("install", {});
   shell_.Add("follow", {.err = "jobman: exited 0\n"});
-  const Now now = [this] { return clock_.Now(); };
-  const auto heard = [](std::string_view) {};
-  EXPECT_TRUE(test::RunNow(CallHost(&shell_, {}, call, {}, heard, now)).ok());
+  EXPECT_TRUE(Make(call).ok());
   ASSERT_EQ(shell_.inputs.size(), 3u);
   EXPECT_TRUE(shell_.inputs[0] == std::string(300'000, 'x') + "1");
   EXPECT_TRUE(shell_.inputs[1] == remote::PackedHostScript());
@@ -100,9 +112,7 @@ TEST_F(HostCallsTest, ALateInputThatCannotBeMadeEndsTheCall) {
   remote::Call call = remote::FollowCall("r", 0);
   call.late_input = []() -> base::Result<std::string> { return base::NotFound("no secret"); };
   shell_.Add("follow", {.err = "jobman: exited 0\n"});
-  const Now now = [this] { return clock_.Now(); };
-  const auto heard = [](std::string_view) {};
-  const auto called = test::RunNow(CallHost(&shell_, {}, call, {}, heard, now));
+  const auto called = Make(call);
   ASSERT_FALSE(called.ok());
   EXPECT_EQ(called.error().message, "no secret");
 }

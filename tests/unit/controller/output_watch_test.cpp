@@ -21,9 +21,9 @@ using ::testing::ElementsAre;
 /// Hosts on which the command runs for ever and writes what the test says.
 class EndlessShell final : public ports::HostShell {
  public:
-  base::Task<base::Result<int>> Run(ports::HostTarget target, ports::RemoteCommand,
+  base::Task<base::Result<int>> Run(ports::SharedTarget target, ports::RemoteCommand,
                                     ports::ByteSink out, ports::ByteSink err) override {
-    if (!unplugged.empty() && unplugged == target.address) {
+    if (!unplugged.empty() && unplugged == target->address) {
       base::Error refused{.code = base::Code::kUnavailable, .reason = base::Reason::kHostRefused};
       co_return refused;
     }

@@ -179,6 +179,33 @@ TEST_F(StageFollowerTest, ASetupStepOfAnEarlierAttemptIsRenewedOnce) {
   EXPECT_THAT(shell_.verbs, ElementsAre("renew", "run", "run"));
 }
 
+TEST_F(StageFollowerTest, ANewHostGetsTheScriptWithItsFirstRun) {
+  test::MemoryHostKeys keys;
+  ports_.stores.host_keys = &keys;
+  begins_here_ = true;
+  shell_.Add("run", {.err = "jobman: exited 0\n"});
+  Start();
+  EXPECT_EQ(Last().phase, HostPhase::kExited);
+  EXPECT_TRUE(shell_.inputs[0].starts_with(remote::PackedHostScript()));
+  keys.keys[Context().job->slice->nodes[0].uid + "/0"] = "ssh-ed25519 AAAA";
+  shell_.Add("run", {.err = "jobman: exited 0\n"});
+  Start();
+  EXPECT_THAT(shell_.verbs, ElementsAre("run", "run"));
+  EXPECT_THAT(shell_.inputs[1], testing::StartsWith("jm_setup=")) << "it was called before";
+}
+
+TEST_F(StageFollowerTest, AHostWithoutTheScriptOfAnEarlierAttemptGetsItWithItsRun) {
+  job_.attempt = 2;
+  job_.stage->id = core::SetupStage{0};
+  shell_.Add("renew", {.code = remote::kExitNotInstalled});
+  shell_.Add("run", {.code = Broken()});
+  shell_.Add("run", {.err = "jobman: exited 0\n"});
+  Start();
+  ASSERT_TRUE(Until([&] { return Last().phase == HostPhase::kExited; }));
+  EXPECT_TRUE(shell_.inputs[1].starts_with(remote::PackedHostScript()));
+  EXPECT_THAT(shell_.inputs[2], testing::StartsWith("jm_setup=")) << "it may have got it";
+}
+
 TEST_F(StageFollowerTest, WithoutItsSecretTheCommandIsFollowedButNotStarted) {
   job_.spec.command.secrets = {{.name = "API_KEY"}};
   shell_.Add("follow", {.err = "jobman: absent\n"});

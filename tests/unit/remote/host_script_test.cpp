@@ -96,6 +96,75 @@ TEST_P(HostScriptTest, ReportsThatItIsNotInstalled) {
   EXPECT_FALSE(std::filesystem::exists(host.home() / ".jobman"));
 }
 
+TEST_P(HostScriptTest, ACallBringsTheScriptToAHostThatLacksIt) {
+  std::filesystem::remove_all(host.home() / ".jobman");
+  const auto run = [this](const std::string& id) {
+    return host.Do(WithScript(*RunCall({.run_id = id, .script = "echo " + id}, 0)));
+  };
+  const Ended first = run("one");
+  EXPECT_EQ(first.exit_code, 0) << first.err;
+  EXPECT_EQ(first.out, "one\n");
+  const base::Path bin = host.home() / ".jobman/bin";
+  EXPECT_EQ(Slurp(bin / HostScriptName()), HostScript());
+  EXPECT_EQ(std::distance(std::filesystem::directory_iterator(bin), {}), 1) << "nothing else";
+  const Ended second = run("two");
+  EXPECT_EQ(second.out, "two\n") << "where the script is, the order begins behind it" << second.err;
+}
+
+/// Then the order cannot be told from the script.
+TEST_P(HostScriptTest, AHostThatCannotTakeTheScriptWithACallDoesNothing) {
+  const base::Path tools = host.home() / "tools";
+  std::filesystem::create_directories(tools);
+  std::ofstream(tools / "dd") << "#!/bin/sh\necho 'dd: invalid input flag' >&2\nexit 1\n";
+  std::filesystem::permissions(tools / "dd", std::filesystem::perms::owner_all);
+  host.env["PATH"] = tools.string() + ":" + host.env["PATH"];
+  const Call call = WithScript(*RunCall({.run_id = "r", .script = "touch ~/ran"}, 0));
+  const Ended there = host.Do(call);
+  EXPECT_EQ(there.exit_code, kExitNotInstalled);
+  std::filesystem::remove_all(host.home() / ".jobman");
+  const Ended missing = host.Do(call);
+  EXPECT_EQ(missing.exit_code, kExitNotInstalled);
+  EXPECT_EQ(there.err + missing.err, "");
+  EXPECT_FALSE(std::filesystem::exists(host.home() / "ran"));
+  EXPECT_TRUE(std::filesystem::is_empty(host.home() / ".jobman/bin"));
+}
+
+/// Hosts that share a home folder: another one has installed it meanwhile.
+TEST_P(HostScriptTest, AScriptThatWasNotTakenIsNoOrder) {
+  const base::Path script = host.home() / ".jobman/bin" / HostScriptName();
+  const base::Path tools = host.home() / "tools";
+  std::filesystem::create_directories(tools);
+  std::filesystem::rename(script, tools / "script");
+  std::ofstream(tools / "dd") << "#!/bin/sh\ncp ~/tools/script " << script.string() << "\nexit 1\n";
+  std::filesystem::permissions(tools / "dd", std::filesystem::perms::owner_all);
+  host.env["PATH"] = tools.string() + ":" + host.env["PATH"];
+  const Ended ended = host.Do(WithScript(*RunCall({.run_id = "r", .script = "touch ~/ran"}, 0)));
+  EXPECT_EQ(ended.exit_code, kExitNotInstalled) << ended.err;
+  EXPECT_TRUE(std::filesystem::exists(script));
+  EXPECT_FALSE(std::filesystem::exists(host.RunDir("r")));
+}
+
+/// As input of a session arrives.
+TEST_P(HostScriptTest, AScriptThatACallBringsMayComeInPieces) {
+  for (const std::string id : {"missing", "there"}) {
+    if (id == "missing") std::filesystem::remove_all(host.home() / ".jobman");
+    Call call = WithScript(*RunCall({.run_id = id, .script = "echo " + id}, 0));
+    call.command = "dd bs=1 2>/dev/null | " + call.command;
+    const Ended ended = host.Do(call);
+    EXPECT_EQ(ended.out, id + "\n") << ended.err;
+  }
+}
+
+TEST_P(HostScriptTest, AScriptThatACallBringsIsRefusedIfItIsCutShort) {
+  std::filesystem::remove_all(host.home() / ".jobman");
+  Call call = WithScript(*RunCall({.run_id = "r", .script = "touch ~/ran"}, 0));
+  call.late_input = [all = call.late_input]() -> base::Result<std::string> {
+    return all()->substr(0, 5'000);
+  };
+  EXPECT_EQ(host.Do(call).exit_code, kExitNotInstalled);
+  EXPECT_TRUE(std::filesystem::is_empty(host.home() / ".jobman/bin"));
+}
+
 TEST_P(HostScriptTest, InstallRefusesATruncatedScript) {
   std::filesystem::remove_all(host.home() / ".jobman");
   Call call = InstallCall();

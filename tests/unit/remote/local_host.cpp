@@ -121,7 +121,7 @@ LocalHost::Running LocalHost::Start(const Call& call) {
   static int calls = 0;  // over all hosts, which may share a home
   running.folder = home_ / "calls" / std::to_string(++calls);
   std::filesystem::create_directories(running.folder);
-  WriteTo(running.folder / "in", call.input);
+  WriteTo(running.folder / "in", call.late_input ? call.late_input().value() : call.input);
   std::vector<std::string> environment;
   for (const auto& [name, value] : env) environment.push_back(name + "=" + value);
   running.pid = SpawnShell(running.folder, call.command, environment);

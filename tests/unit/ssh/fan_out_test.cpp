@@ -23,18 +23,18 @@ Error Failure(Reason reason) {
 /// Answers each target's calls from a list; counts concurrent calls.
 class ScriptedShell final : public ports::HostShell {
  public:
-  Task<Result<int>> Run(ports::HostTarget target, ports::RemoteCommand command, ports::ByteSink out,
-                        ports::ByteSink err) override {
+  Task<Result<int>> Run(ports::SharedTarget target, ports::RemoteCommand command,
+                        ports::ByteSink out, ports::ByteSink err) override {
     most = std::max(most, ++now);
     co_await base::Yield();
     --now;
     commands.push_back(command.command);
     if (says_group && err) (void)err("jobman: group 4711 99\n");
-    auto& left = answers[target.address];
+    auto& left = answers[target->address];
     Result<int> answer = left.empty() ? Result<int>(0) : left.front();
     if (!left.empty()) left.pop_front();
     if (answer.ok() && out) (void)out("hello");
-    ++calls[target.address];
+    ++calls[target->address];
     co_return answer;
   }
   void Drop(const ports::HostTarget&) override {}
@@ -193,9 +193,9 @@ TEST(FanOut, LimitsConcurrency) {
 /// Hosts that hang until they are released.
 class HangingShell final : public ports::HostShell {
  public:
-  Task<Result<int>> Run(ports::HostTarget target, ports::RemoteCommand, ports::ByteSink,
+  Task<Result<int>> Run(ports::SharedTarget target, ports::RemoteCommand, ports::ByteSink,
                         ports::ByteSink) override {
-    while (target.address != "0" && !released) co_await base::Sleep(base::Duration{1});
+    while (target->address != "0" && !released) co_await base::Sleep(base::Duration{1});
     co_return 0;
   }
   void Drop(const ports::HostTarget&) override {}
@@ -220,11 +220,11 @@ TEST(FanOut, TellsOfHostsThatHang) {
 /// Hosts that accept the login; host 1 then answers nothing until the limit.
 class MuteShell final : public ports::HostShell {
  public:
-  Task<Result<int>> Run(ports::HostTarget target, ports::RemoteCommand command, ports::ByteSink,
+  Task<Result<int>> Run(ports::SharedTarget target, ports::RemoteCommand command, ports::ByteSink,
                         ports::ByteSink) override {
     if (command.may_begin) JM_CO_TRY(co_await command.may_begin());
-    commands.push_back(target.address + ": " + command.command);
-    if (target.address != "1") co_return 0;
+    commands.push_back(target->address + ": " + command.command);
+    if (target->address != "1") co_return 0;
     limit = command.limit;
     if (limit) co_return Failure(Reason::kHostHangs);
     co_return 0;
@@ -288,13 +288,13 @@ TEST_F(HostShellTest, FanOutReachesRealServersAndNamesUnreachableOnes) {
 /// ignores it.
 class SignalledShell final : public ports::HostShell {
  public:
-  Task<Result<int>> Run(ports::HostTarget target, ports::RemoteCommand command, ports::ByteSink,
+  Task<Result<int>> Run(ports::SharedTarget target, ports::RemoteCommand command, ports::ByteSink,
                         ports::ByteSink err) override {
-    while (target.address == "1") co_await base::Sleep(std::chrono::hours{1});
+    while (target->address == "1") co_await base::Sleep(std::chrono::hours{1});
     JM_CO_TRY(co_await command.may_begin());
     lines.push_back(command.command);
     JM_CO_TRY(err("jobman: group 5 6\nbad\n"));
-    while (target.address == "2" || command.signals->sent().empty())
+    while (target->address == "2" || command.signals->sent().empty())
       co_await base::Sleep(base::Duration{1});
     co_return 143;
   }
@@ -305,7 +305,7 @@ class SignalledShell final : public ports::HostShell {
 /// Lets commands begin, and then knows that none did.
 class VanishingShell final : public ports::HostShell {
  public:
-  Task<Result<int>> Run(ports::HostTarget, ports::RemoteCommand command, ports::ByteSink,
+  Task<Result<int>> Run(ports::SharedTarget, ports::RemoteCommand command, ports::ByteSink,
                         ports::ByteSink) override {
     JM_CO_TRY(co_await command.may_begin());
     co_return Failure(Reason::kHostTimeout);
