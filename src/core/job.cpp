@@ -1,5 +1,6 @@
 #include "jobman/core/job.hpp"
 
+#include <fmt/compile.h>
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -45,7 +46,7 @@ std::string TriesText(const std::optional<Search>& search, TimePoint now) {
 }
 
 std::string FormatJobId(JobId id) {
-  return fmt::format("{:06}", id.value);
+  return fmt::format(FMT_COMPILE("{:06}"), id.value);
 }
 
 std::string_view StateName(const JobState& state) {
