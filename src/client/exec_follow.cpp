@@ -14,7 +14,7 @@ namespace {
 
 using remote::RunStatus;
 
-constexpr std::size_t kMostTalk = 64 * 1024;
+constexpr std::size_t kMostTalk = std::size_t{64} * 1024;
 
 struct HostFollowed {
   ssh::FanOutHost host = {};

@@ -21,7 +21,7 @@ namespace {
 
 using RelaySocket = asio::generic::stream_protocol::socket;
 
-constexpr std::size_t kRelayBlock = 16 * 1024;
+constexpr std::size_t kRelayBlock = std::size_t{16} * 1024;
 /// As `ssh -L PORT:localhost:PORT`: the host tries its IPv4 and IPv6 loopback address.
 constexpr const char* kRelayTo = "localhost";
 

@@ -10,7 +10,7 @@
 #include "jobman/client/run_on_hosts.hpp"
 #include "jobman/ssh/fan_out.hpp"
 
-namespace CLI {
+namespace CLI {  // NOLINT(readability-identifier-naming): of the library
 class App;
 }  // namespace CLI
 

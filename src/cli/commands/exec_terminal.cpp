@@ -19,7 +19,7 @@ namespace {
 
 /// What a host says before the path of a file that it was sent; and of how much is looked for it.
 constexpr std::string_view kFileIs = "jobman-file ";
-constexpr std::size_t kLongestAnswer = 64 * 1024;
+constexpr std::size_t kLongestAnswer = std::size_t{64} * 1024;
 
 /// The line for a login shell that has a terminal. What --job-env adds is sent before.
 Result<std::string> LineOnTerminal(const client::Context& context, const ExecOptions& options,

@@ -173,7 +173,7 @@ TEST_F(FileTimesTest, WithoutAPlaceForTheRecordThereIsNone) {
 TEST_F(FileTimesTest, ALongRecordLosesEachSecondEntryOfItsOlderHalf) {
   FileTimesWriter writer(path_);
   for (int i = 0; i < static_cast<int>(FileTimesWriter::kMost); ++i)
-    writer.Record(i * 10, Second(i), 1);
+    writer.Record(std::int64_t{i} * 10, Second(i), 1);
   ASSERT_EQ(Entries().size(), FileTimesWriter::kMost);
   writer.Record(81'920, Second(8192), 1);
   const auto entries = Entries();
@@ -223,7 +223,7 @@ TEST_F(FileTimesTest, AHalfThinnedRecordStillSaysWhatIsLate) {
     ASSERT_TRUE(std::is_sorted(entries.begin(), entries.end(), [](const auto& a, const auto& b) {
       return a.offset < b.offset;
     })) << cut;
-    ASSERT_EQ(entries.back(), At(199 * 199, 1'800'000'199)) << cut;
+    ASSERT_EQ(entries.back(), At(std::int64_t{199} * 199, 1'800'000'199)) << cut;
     ASSERT_GT(entries.size(), 90U) << cut;
   }
 }
