@@ -91,6 +91,21 @@ TEST_P(SharedHomeTest, HostsMayInstallAtTheSameMoment) {
   EXPECT_EQ(std::distance(begin(bin), end(bin)), 1) << "no temporary files are left";
 }
 
+TEST_P(SharedHomeTest, HostsMayBringTheScriptAtTheSameMoment) {
+  std::filesystem::remove_all(host.home() / ".jobman");
+  std::vector<LocalHost::Running> calls;
+  for (int i = 0; i < 8; ++i) {
+    const std::string id = "r" + std::to_string(i);
+    calls.push_back(second.Start(WithScript(*RunCall({.run_id = id, .script = "echo " + id}, 0))));
+  }
+  for (int i = 0; i < 8; ++i) {
+    const Ended ended = second.Wait(calls[static_cast<std::size_t>(i)]);
+    EXPECT_EQ(ended.out, "r" + std::to_string(i) + "\n") << ended.err;
+  }
+  const std::filesystem::directory_iterator bin(host.home() / ".jobman/bin");
+  EXPECT_EQ(std::distance(begin(bin), end(bin)), 1) << "no temporary files are left";
+}
+
 // --- Runs that an earlier jobman started: JOB-WHAT, on every host. ---
 
 constexpr const char* kOldCommand = "j000042-a1";
