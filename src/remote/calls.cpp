@@ -26,8 +26,8 @@ std::string ScriptCommand(const std::string& arguments) {
                      kBegin, kExitNotInstalled, HostScriptName(), arguments);
 }
 
-/// Takes the script from the input, and no byte more, as head(1) of busybox would. Its place is
-/// "$0". Unless just that was taken, what follows is no order: then nothing is begun, and
+/// Takes the script, and not a byte more, from the input, and puts it at "$0". (busybox's head(1)
+/// reads ahead.) If that fails, what is left of the input is no order: nothing begins, and
 /// InstallCall tells what is wrong.
 std::string TakeScript() {
   const std::string take =
@@ -36,8 +36,7 @@ std::string TakeScript() {
       "if [ -f \"$0\" ]; then {0} >/dev/null || exit {1}; else (new=; umask 077; bin=${{0%/*}}; "
       "mkdir -p \"$bin\" && new=$(mktemp \"$bin/.new.XXXXXX\") && {0} | gzip -dc >\"$new\" && "
       "{{ ln \"$new\" \"$0\" || [ -f \"$0\" ]; }}; code=$?; rm -f \"$new\"; exit $code) "
-      "2>/dev/null || "
-      "exit {1}; fi; ",
+      "2>/dev/null || exit {1}; fi; ",
       take, kExitNotInstalled);
 }
 

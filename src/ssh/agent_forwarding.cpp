@@ -24,8 +24,8 @@ constexpr int kMostAgentChannels = 16;  // on one session, so that a host cannot
 /// Neither end has said anything for so long; an agent may have to ask its user.
 constexpr base::Duration kLongestAgentSilence = std::chrono::minutes{5};
 constexpr base::Duration kAgentBusyPause{50};
-constexpr std::size_t kAgentBlock =
-    std::size_t{16} * 1024;  // in each direction; libssh has a window beside it
+// In each direction; libssh has a window beside it.
+constexpr std::size_t kAgentBlock = std::size_t{16} * 1024;
 
 /// A channel that the server has opened, and its connection to the agent.
 struct AgentChannel {

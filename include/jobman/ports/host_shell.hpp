@@ -47,7 +47,7 @@ struct HostTarget {
 };
 
 /// A target that a call and all it passes through share: of a thousand hosts each copy takes a
-/// third of a megabyte. Never empty until it is moved from; a target becomes one.
+/// third of a megabyte. Made from a target; empty only once it was moved from.
 class SharedTarget {
  public:
   SharedTarget(HostTarget target)  // NOLINT(google-explicit-constructor): callers have a HostTarget
