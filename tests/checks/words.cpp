@@ -75,6 +75,7 @@ const std::set<std::string> kPureHeaders = {"algorithm",
                                             "utility",
                                             "variant",
                                             "vector",
+                                            "fmt/compile.h",
                                             "fmt/format.h",
                                             "fmt/ranges.h",
                                             "nlohmann/json.hpp"};

@@ -88,11 +88,13 @@ class ApiCable::Impl {
     KeepPrivate(acceptor_->native_handle());
     base::Spawn(loop_.get_executor(), Accept(this, acceptor_));
   }
-  void PullOut() {
+  /// `kept` alone stays connected.
+  void PullOut(const Wire* kept = nullptr) {
     if (acceptor_) acceptor_->close();
     acceptor_.reset();
-    for (const auto& wire : wires_) wire->Cut();
-    wires_.clear();
+    for (const auto& wire : wires_)
+      if (wire.get() != kept) wire->Cut();
+    std::erase_if(wires_, [&](const auto& wire) { return wire.get() != kept; });
   }
   void HoldUp(std::string words) { slow_words_ = std::move(words); }
   bool Holds() const { return held_up_.has_value(); }
@@ -166,11 +168,15 @@ class ApiCable::Impl {
     static_cast<void>(answered);
   }
 
-  /// Pulls the cable out when its trigger has come.
+  /// Pulls the cable out when its trigger has come. While a fatal request is answered, no answer to
+  /// another may tell what it did.
   bool MayPass(Wire& wire, bool requests, std::string_view bytes) {
     const bool fatal = requests && !fatal_words_.empty() && bytes.starts_with(fatal_words_);
     if (fatal) fatal_words_.clear();
-    if (fatal && fatal_request_arrives_) wire.cut_at_answer = true;
+    if (fatal && fatal_request_arrives_) {
+      wire.cut_at_answer = true;
+      PullOut(&wire);
+    }
     const bool pass = !(fatal && !fatal_request_arrives_) && (requests || !wire.cut_at_answer);
     if (!pass) PullOut();
     return pass;

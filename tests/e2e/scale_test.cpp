@@ -94,9 +94,13 @@ class Scale : public testing::Test {
     EXPECT_EQ(ended.code, 0) << ended.All();
     const std::vector<int> hosts = Strike({fault});
     EXPECT_FALSE(hosts.empty());
+    const std::string host = std::to_string(hosts.empty() ? 0 : hosts.back());
     EXPECT_TRUE(place_->Until("the fault " + fault, [&] {
-      const std::string host = std::to_string(hosts.empty() ? 0 : hosts.back());
-      return place_->Jobman({"exec", "1", "-w", host, "--", "true"}).code != 0;
+      const Ran ran = place_->Jobman({"exec", "1", "-w", host, "--", "true"});
+      if (testing::Matches(Causes().at(fault))(ran.All())) return true;
+      // It connected before the fault struck, and its session was kept.
+      EXPECT_EQ(place_->Sim({"host", "*/" + host, "hangup"}).code, 0);
+      return false;
     }));
     return hosts;
   }
