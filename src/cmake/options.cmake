@@ -20,6 +20,9 @@ if(CMAKE_CXX_COMPILER_ID STREQUAL "GNU")
   add_compile_options("SHELL:--param ggc-min-heapsize=524288")
   # -O3 makes the program a fifth larger, also in memory, and `list` takes as many instructions.
   string(REPLACE "-O3" "-O2" CMAKE_CXX_FLAGS_RELEASE "${CMAKE_CXX_FLAGS_RELEASE}")
+  # What nobody calls is left out: of a controller almost a megabyte less is mapped.
+  string(APPEND CMAKE_CXX_FLAGS_RELEASE " -ffunction-sections -fdata-sections")
+  string(APPEND CMAKE_EXE_LINKER_FLAGS_RELEASE " -Wl,--gc-sections")
 endif()
 if(JOBMAN_SANITIZE)
   # -O1: coroutine frames of unoptimised code are several times as large and as slow.
