@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <utility>
 
 #include "jobman/base/log.hpp"
 #include "jobman/controller/host_target.hpp"
@@ -39,6 +40,15 @@ std::string KnownHostLine(const std::string& address, int port,
 
 }  // namespace
 
+/// The one that was handed out before, if it is the same: all calls of a host share it.
+ports::SharedTarget HostAccess::HandOut(Node& node, int host, ports::HostTarget target) {
+  const auto known = node.targets.find(host);
+  if (known == node.targets.end())
+    return node.targets.emplace(host, std::move(target)).first->second;
+  if (*known->second != target) known->second = std::move(target);
+  return known->second;
+}
+
 base::Task<ports::SharedTarget> HostAccess::TargetOf(std::shared_ptr<const core::Job> job,
                                                      int host) {
   ports::HostTarget target = controller::TargetOf(*job, host, ports_.ssh_port(job->spec.cloud));
@@ -46,7 +56,6 @@ base::Task<ports::SharedTarget> HostAccess::TargetOf(std::shared_ptr<const core:
   NodePtr& known = nodes_[job->id][position.node_uid];
   if (!known) known = std::make_shared<Node>();
   const NodePtr node = known;  // ForgetLostNodes() may drop it during a wait
-  node->targets[position.host] = target;
   if (core::NamesVm(target.proxy_command)) target.vm_name = co_await vms_.Of(job, position);
   for (;;) {
     const auto found = node->keys.find(position.host);
@@ -54,7 +63,7 @@ base::Task<ports::SharedTarget> HostAccess::TargetOf(std::shared_ptr<const core:
       target.vouched_keys = found->second;
       target.unvouched.clear();
       target.first_sight = true;
-      co_return target;
+      co_return HandOut(*node, position.host, std::move(target));
     }
     if (node->asking) {
       co_await node->changed.Wait();
@@ -66,7 +75,7 @@ base::Task<ports::SharedTarget> HostAccess::TargetOf(std::shared_ptr<const core:
     const bool long_ago = ports_.clock->Now() - node->asked_at > kAskStrictAgain;
     if (target.strict && long_ago) node->tries = 0;
     const bool enough = node->tries >= MostTries(target);
-    if (!target.first_sight || enough) co_return target;
+    if (!target.first_sight || enough) co_return HandOut(*node, position.host, std::move(target));
     co_await Ask(node, job, position, MostTries(target));
   }
 }
@@ -142,7 +151,7 @@ void HostAccess::ForgetLostNodes(const core::Job& job) {
       ++node;
       continue;
     }
-    for (const auto& [host, target] : node->second->targets) ports_.shell->Drop(target);
+    for (const auto& [host, target] : node->second->targets) ports_.shell->Drop(*target);
     vms_.Forget(node->first);
     node = known->second.erase(node);
   }

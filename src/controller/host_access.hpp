@@ -31,15 +31,16 @@ class HostAccess {
   struct Node {
     std::map<int, std::map<std::string, std::string>> keys = {};  ///< by host, type -> base64
     std::string why = {};                                         ///< why a key is missing
-    int tries = 0;                                  ///< answers of the cloud without the keys
-    core::TimePoint asked_at = {};                  ///< the last of them
-    core::TimePoint silent_until = {};              ///< the cloud did not answer; do not ask before
-    bool asking = false;                            ///< a request for all its hosts is in progress
-    base::Waiters changed = {};                     ///< wait for that request
-    std::map<int, ports::HostTarget> targets = {};  ///< handed out, by host
+    int tries = 0;                      ///< answers of the cloud without the keys
+    core::TimePoint asked_at = {};      ///< the last of them
+    core::TimePoint silent_until = {};  ///< the cloud did not answer; do not ask before
+    bool asking = false;                ///< a request for all its hosts is in progress
+    base::Waiters changed = {};         ///< wait for that request
+    std::map<int, ports::SharedTarget> targets = {};  ///< handed out, by host
   };
   using NodePtr = std::shared_ptr<Node>;
 
+  static ports::SharedTarget HandOut(Node& node, int host, ports::HostTarget target);
   base::Task<void> Ask(NodePtr node, std::shared_ptr<const core::Job> job,
                        core::HostPosition position, int most);
 

@@ -90,7 +90,9 @@ base::Task<base::Result<remote::RunStatus>> CallHost(const HostCall* call) {
   for (int tries = 0; tries < 2; ++tries) {
     talk.clear();
     listener.emplace(call->target->address, *call->call, call->now);
-    const auto ran = co_await call->shell->Run(call->target, TryOf(*call, tries), from_script, err);
+    // Made here, its arguments need no room while it runs.
+    auto running = call->shell->Run(call->target, TryOf(*call, tries), from_script, err);
+    const auto ran = co_await std::move(running);
     if (!ran.ok()) co_return AfterError(ran.error(), talk);
     const int code = *ran;
     if (base::Trim(talk).empty() && code != remote::kExitNotInstalled) co_return ShellEnded(code);

@@ -21,12 +21,19 @@ using remote::RunStatus;
 
 namespace {
 
-/// The rest of it is fetched as after a broken connection.
-Error PartOfLogIsGone(base::FileGap gap) {
+/// Part of the log is gone. The rest of it is fetched as after a broken connection.
+Error SkipGap(base::CappedFile& log, base::FileGap gap) {
+  if (base::Status skipped = log.Skip(gap); !skipped.ok()) return std::move(skipped).error();
   return {.code = base::Code::kUnavailable,
           .message = fmt::format("{} bytes of its log are gone: it grew past logs.max_bytes while "
                                  "nobody fetched it",
                                  gap.end - gap.begin)};
+}
+
+/// It has a new disk.
+Error Forgotten(StageHost& host) {
+  host.started = false;
+  return {.code = base::Code::kUnavailable, .message = "the host does not know the run"};
 }
 
 /// How the code was sent. The host said that it could not take it, or was not reached to the end;
@@ -103,10 +110,21 @@ base::Duration StageFollower::UnreachableTime(const Error& error, bool answered,
   return answered ? wait : wait + (context_.Now() - began);
 }
 
-base::Result<base::CappedFile> StageFollower::OpenLog(const StageHost& host) const {
+/// Opens the log, once an earlier attempt's run of the step is out of the way and the watchdog has
+/// read what was fetched before.
+base::Task<base::Status> StageFollower::PrepareLog(std::size_t index, bool may_start,
+                                                   std::optional<base::CappedFile>* log) {
+  const core::Job& job = *context_.job;
+  const StageHost& host = hosts_[index];
+  if (may_start && core::IsSetup(job.stage->id) && job.attempt > 1 && !host.started) {
+    JM_CO_TRY(co_await Renew(index));
+  }
   const base::Path path = context_.LogPath(host.number);
-  JM_TRY(base::EnsureDir(path.parent_path()));
-  return base::CappedFile::Open(path, context_.job->spec.logs.max_bytes);
+  JM_CO_TRY(base::EnsureDir(path.parent_path()));
+  JM_CO_ASSIGN_OR_RETURN(base::CappedFile opened,
+                         base::CappedFile::Open(path, job.spec.logs.max_bytes));
+  log->emplace(std::move(opened));
+  co_return co_await watch_.ReadOldLog(index, (*log)->size());
 }
 
 /// Fills in `call`, which starts the run. `startable` says why it cannot be started; an earlier
@@ -139,42 +157,32 @@ base::Task<std::optional<StageFollower::Answer>> StageFollower::PrepareStart(
 /// Starts or follows the run over one connection, and takes its output.
 base::Task<StageFollower::Answer> StageFollower::FollowOnce(std::size_t index, bool may_start,
                                                             std::optional<base::Duration> limit) {
-  const core::Job& job = *context_.job;
-  StageHost& host = hosts_[index];
-  if (may_start && core::IsSetup(job.stage->id) && job.attempt > 1 && !host.started) {
-    JM_CO_TRY(co_await Renew(index));
-  }
-  JM_CO_ASSIGN_OR_RETURN(auto log, OpenLog(host));
-  JM_CO_TRY(co_await watch_.ReadOldLog(index, log.size()));
-  base::FileTimesWriter times(log.path());
+  std::optional<base::CappedFile> log;
+  const base::Status opened = co_await PrepareLog(index, may_start, &log);
+  if (!opened.ok()) co_return opened.error();
+  base::FileTimesWriter times(log->path());
   const ports::ByteSink out = [&log, &times, this, index](std::string_view bytes) -> base::Status {
     hosts_.Reached(hosts_[index]);
-    if (!bytes.empty()) times.Record(log.size(), context_.Now(), std::ssize(bytes));
-    JM_TRY(log.Append(bytes));
+    if (!bytes.empty()) times.Record(log->size(), context_.Now(), std::ssize(bytes));
+    JM_TRY(log->Append(bytes));
     watch_.Take(index, bytes);
     return base::Ok();
   };
-  const bool start = may_start && !host.started;
-  remote::Call call = remote::FollowCall(hosts_.RunId(host), log.size());
+  const bool start = may_start && !hosts_[index].started;
+  remote::Call call = remote::FollowCall(hosts_.RunId(hosts_[index]), log->size());
   base::Status startable = base::Ok();
   if (start) {
-    const auto ended = co_await PrepareStart(index, log.size(), &call, &startable);
+    const auto ended = co_await PrepareStart(index, log->size(), &call, &startable);
     if (ended) co_return *ended;
   }
   call.limit = limit;
   const HostCall aimed = co_await hosts_.Aim(index, &call, &out);
   Answer answer = co_await CallHost(&aimed);
-  if (answer.ok() && answer->kind == RunStatus::Kind::kGap) {
-    JM_CO_TRY(log.Skip(answer->gap));
-    co_return PartOfLogIsGone(answer->gap);
-  }
-  const bool absent = answer.ok() && answer->kind == RunStatus::Kind::kAbsent;
-  if (absent && !startable.ok()) co_return startable.error();
-  if (absent && may_start && !start) {
-    host.started = false;  // it has a new disk
-    Error again{.code = base::Code::kUnavailable, .message = "the host does not know the run"};
-    co_return again;
-  }
+  if (!answer.ok()) co_return answer;
+  if (answer->kind == RunStatus::Kind::kGap) co_return SkipGap(*log, answer->gap);
+  if (answer->kind != RunStatus::Kind::kAbsent) co_return answer;
+  if (!startable.ok()) co_return startable.error();
+  if (may_start && !start) co_return Forgotten(hosts_[index]);
   co_return answer;
 }
 

@@ -33,7 +33,8 @@ class StageFollower {
   };
 
   base::Task<void> Follow(std::size_t index);
-  base::Result<base::CappedFile> OpenLog(const StageHost& host) const;
+  base::Task<base::Status> PrepareLog(std::size_t index, bool may_start,
+                                      std::optional<base::CappedFile>* log);
   base::Task<std::optional<Answer>> PrepareStart(std::size_t index, std::int64_t log_size,
                                                  remote::Call* call, base::Status* startable);
   base::Task<Answer> FollowOnce(std::size_t index, bool may_start,

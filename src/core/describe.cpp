@@ -12,12 +12,11 @@ std::string OfAttempt(const StageId& stage, int attempt) {
   return fmt::format("{} of attempt {}", StageWord(stage), attempt);
 }
 
-std::string ErrorText(const std::optional<base::Error>& error) {
-  if (!error) return {};
-  const std::string reason = error->reason == base::Reason::kNone
+std::string ErrorText(const base::Error& error) {
+  const std::string reason = error.reason == base::Reason::kNone
                                  ? std::string{}
-                                 : fmt::format(" ({})", base::ReasonName(error->reason));
-  return fmt::format(" {}{}: {}", base::CodeName(error->code), reason, error->message);
+                                 : fmt::format(" ({})", base::ReasonName(error.reason));
+  return fmt::format(" {}{}: {}", base::CodeName(error.code), reason, error.message);
 }
 
 std::string NoticeText(const Notice& notice) {
@@ -51,7 +50,8 @@ std::string RunText(const HostRun& run) {
   if (run.phase == HostPhase::kExited) text += fmt::format(" {}", run.exit_code);
   if (run.settled) text += ", settled";
   if (run.notice) text += ", " + NoticeText(*run.notice);
-  return text + ErrorText(run.error);
+  if (run.error) text += ErrorText(*run.error);
+  return text;
 }
 
 }  // namespace
@@ -66,14 +66,14 @@ std::string Describe(const Observation& seen) {
           },
           [](const CreateAnswered& answer) {
             return "CreateAnswered " + answer.slice + ":" +
-                   (answer.error ? ErrorText(answer.error) : " accepted");
+                   (answer.error ? ErrorText(*answer.error) : " accepted");
           },
           [](const OperationFailed& failed) {
             return "OperationFailed " + failed.slice + ":" + ErrorText(failed.error);
           },
           [](const DeleteAnswered& answer) {
             return "DeleteAnswered " + answer.slice + ":" +
-                   (answer.error  ? ErrorText(answer.error)
+                   (answer.error  ? ErrorText(*answer.error)
                     : answer.gone ? " not found"
                                   : " accepted");
           },

@@ -120,7 +120,7 @@ class Signalled {
 };
 
 /// Until the host has the command; its time counts from when it is sent. Apart from Exec(), as a
-/// thousand commands that run need no room for it, nor for their text.
+/// thousand commands that run need no room for it, nor for what only their start needs.
 Task<Result<CommandTimes>> BeginCommand(std::shared_ptr<Session> session, Channel* channel,
                                         ports::RemoteCommand* command, Deadline deadline,
                                         bool* started) {
@@ -129,6 +129,7 @@ Task<Result<CommandTimes>> BeginCommand(std::shared_ptr<Session> session, Channe
   if (command->pace) JM_CO_TRY(command->pace->MayRead());
   if (session->forwards_agent()) channel->RequestAgent();
   *started = true;
+  command->may_begin = {};
   CommandTimes times(*command, Now());
   std::string text = std::exchange(command->command, {});
   JM_CO_TRY(co_await StartCommand(session, channel, std::move(text), &times));
@@ -138,8 +139,8 @@ Task<Result<CommandTimes>> BeginCommand(std::shared_ptr<Session> session, Channe
 }  // namespace
 
 Task<Result<int>> Exec(std::shared_ptr<Session> session, ports::RemoteCommand* command,
-                       ports::ByteSink out, ports::ByteSink err, base::Duration open_timeout,
-                       bool* started) {
+                       const ports::ByteSink* out, const ports::ByteSink* err,
+                       base::Duration open_timeout, bool* started) {
   Channel channel(session);
   const Awakened awakened(command->pace, session);
   Signalled signalled(command->signals, session);
@@ -153,7 +154,7 @@ Task<Result<int>> Exec(std::shared_ptr<Session> session, ports::RemoteCommand* c
     const Deadline woken = Now();
     const bool unread = left || session->packets() != seen;
     seen = session->packets();
-    auto moved = Exchange(channel, *command, out, err, unread);
+    auto moved = Exchange(channel, *command, *out, *err, unread);
     session->After();
     if (!moved.ok()) co_return std::move(moved).error();
     left = moved->read || !moved->may_read;

@@ -216,7 +216,7 @@ Task<base::Result<int>> SessionPool::Run(std::shared_ptr<SessionPool> self,
   while (true) {
     JM_CO_ASSIGN_OR_RETURN(auto use, co_await self->Acquire(target, command.yields));
     bool started = false;
-    auto result = co_await Exec(use->session, &command, out, err,
+    auto result = co_await Exec(use->session, &command, &out, &err,
                                 self->connector_->options.connect_timeout, &started);
     if (result.ok()) co_return result;
     if (started) co_return WhileItRan(std::move(result).error());

@@ -81,9 +81,9 @@ const std::set<std::string> kPureHeaders = {"algorithm",
                                             "nlohmann/json.hpp"};
 
 /// Headers of base that core may use: values and functions of their arguments only.
-const std::set<std::string> kPureBase = {"backoff.hpp", "check.hpp", "clean.hpp",  "hash.hpp",
-                                         "id.hpp",      "json.hpp",  "result.hpp", "shell.hpp",
-                                         "strings.hpp", "time.hpp"};
+const std::set<std::string> kPureBase = {"backoff.hpp", "check.hpp",   "clean.hpp", "hash.hpp",
+                                         "id.hpp",      "json.hpp",    "rare.hpp",  "result.hpp",
+                                         "shell.hpp",   "strings.hpp", "time.hpp"};
 
 bool IsPure(const Include& include) {
   constexpr std::string_view kBase = "jobman/base/";

@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "jobman/base/check.hpp"
+#include "jobman/base/rare.hpp"
 
 namespace jobman::base {
 
@@ -97,7 +98,8 @@ struct [[nodiscard]] Error {
 };
 
 /// A T or an Error; no third state. jobman throws nothing itself; exceptions of third-party
-/// libraries are caught in the function that calls them.
+/// libraries are caught in the function that calls them. Small: a coroutine keeps a handful of
+/// them, and there may be thousands that wait.
 template <class T>
 class [[nodiscard]] Result {
  public:
@@ -138,9 +140,9 @@ class [[nodiscard]] Result {
   }
   Error& Failed() {
     JM_CHECK(!ok(), "error() of a good Result");
-    return *std::get_if<1>(&data_);
+    return **std::get_if<1>(&data_);
   }
-  std::variant<T, Error> data_;
+  std::variant<T, Rare<Error>> data_;
 };
 
 using Status = Result<std::monostate>;

@@ -7,6 +7,7 @@
 #include <variant>
 #include <vector>
 
+#include "jobman/base/rare.hpp"
 #include "jobman/core/built_in.hpp"
 #include "jobman/core/job_spec.hpp"
 #include "jobman/core/slice.hpp"
@@ -69,7 +70,7 @@ struct HostRun {
   bool started = false;  ///< the run is known to have been started
   int exit_code = 0;
   /// kLost: why; earlier: why it cannot be reached; kExited: why it could not be asked to stop.
-  std::optional<base::Error> error = {};
+  base::Rare<base::Error> error = {};
   /// When the stage is being stopped: the host has confirmed that nothing is left of the run,
   /// including processes the command left behind; or it was given up.
   bool settled = false;

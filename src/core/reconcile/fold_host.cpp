@@ -119,7 +119,7 @@ void LoseRuns(Stage& stage, const std::vector<int>& hosts, const std::string& wh
     if (std::find(hosts.begin(), hosts.end(), run.host) == hosts.end()) continue;
     if (!Ended(run)) {
       run.phase = HostPhase::kLost;
-      run.error = {.code = base::Code::kAborted, .message = why};
+      run.error = base::Error{.code = base::Code::kAborted, .message = why};
     }
     run.settled = true;
   }

@@ -80,6 +80,17 @@ TEST(Result, TakesConvertibleValues) {
   EXPECT_EQ(Result<int>(Internal("x")).value_or(9), 9);
 }
 
+TEST(Result, IsSmallUntilItFails) {
+  static_assert(sizeof(Status) <= 2 * sizeof(void*));
+  const Result<int> failed = InvalidArgument("odd", "even");
+  Result<int> copy = failed;
+  copy.error().message = "one";
+  EXPECT_EQ(failed.error().message, "odd");
+  EXPECT_EQ(copy.error().hint, "even");
+  copy = 2;
+  EXPECT_EQ(*copy, 2);
+}
+
 struct JobTag {};
 struct TaskTag {};
 

@@ -71,12 +71,13 @@ class HostAccessTest : public testing::Test {
   /// Asks for a host's target; it is set once it is known.
   Answered Ask(int host, const base::CancelScope& scope) {
     auto answered = std::make_shared<std::optional<ports::HostTarget>>();
-    const auto task = [](HostAccess* access, std::shared_ptr<const core::Job> job, int number,
+    const auto task = [](HostAccessTest* self, std::shared_ptr<const core::Job> job, int number,
                          Answered out) -> base::Task<void> {
-      const auto target = co_await access->TargetOf(job, number);
+      const auto target = co_await self->access_.TargetOf(job, number);
+      self->handed_out_.push_back(target);
       *out = *target;
     };
-    base::Spawn(loop_.get_executor(), scope, task(&access_, job_, host, answered));
+    base::Spawn(loop_.get_executor(), scope, task(this, job_, host, answered));
     return answered;
   }
   Answered Ask(int host) { return Ask(host, scope_); }
@@ -94,6 +95,7 @@ class HostAccessTest : public testing::Test {
   Clouds clouds_{ports_};
   HostAccess access_{ports_, clouds_};
   std::shared_ptr<const core::Job> job_;
+  std::vector<ports::SharedTarget> handed_out_;
 };
 
 TEST_F(HostAccessTest, AllHostsOfANodeWaitForOneAnswer) {
@@ -111,6 +113,23 @@ TEST_F(HostAccessTest, AllHostsOfANodeWaitForOneAnswer) {
   EXPECT_EQ(second->value().vouched_keys.at("ssh-ed25519"), "AAAA1");
   EXPECT_EQ(cloud_->asked, 1);
   EXPECT_EQ(first->value().identity, "u0/0");
+}
+
+TEST_F(HostAccessTest, CallsOfAHostShareItsTargetWhileItIsTheSame) {
+  cloud_->keys = {{.host = 0, .keys = {{"ssh-ed25519", "AAAA0"}}}};
+  Ask(0);
+  Ask(0);
+  core::Job job = *job_;
+  job.spec.ssh.user = "other";
+  job_ = std::make_shared<const core::Job>(std::move(job));
+  Ask(0);
+  Ask(0);
+  Turn();
+  ASSERT_EQ(handed_out_.size(), 4U);
+  EXPECT_EQ(&*handed_out_[0], &*handed_out_[1]);
+  EXPECT_NE(&*handed_out_[1], &*handed_out_[2]);
+  EXPECT_EQ(&*handed_out_[2], &*handed_out_[3]);
+  EXPECT_EQ(handed_out_[3]->user, "other");
 }
 
 TEST_F(HostAccessTest, AProxyCommandThatNamesTheVmGetsItsName) {
