@@ -42,11 +42,9 @@ std::string KnownHostLine(const std::string& address, int port,
 
 /// The one that was handed out before, if it is the same: all calls of a host share it.
 ports::SharedTarget HostAccess::HandOut(Node& node, int host, ports::HostTarget target) {
-  const auto known = node.targets.find(host);
-  if (known == node.targets.end())
-    return node.targets.emplace(host, std::move(target)).first->second;
-  if (*known->second != target) known->second = std::move(target);
-  return known->second;
+  ports::SharedTarget& known = node.targets.at(host);
+  if (*known != target) known = std::move(target);
+  return known;
 }
 
 base::Task<ports::SharedTarget> HostAccess::TargetOf(std::shared_ptr<const core::Job> job,
@@ -56,6 +54,7 @@ base::Task<ports::SharedTarget> HostAccess::TargetOf(std::shared_ptr<const core:
   NodePtr& known = nodes_[job->id][position.node_uid];
   if (!known) known = std::make_shared<Node>();
   const NodePtr node = known;  // ForgetLostNodes() may drop it during a wait
+  node->targets.try_emplace(position.host, target);
   if (core::NamesVm(target.proxy_command)) target.vm_name = co_await vms_.Of(job, position);
   for (;;) {
     const auto found = node->keys.find(position.host);

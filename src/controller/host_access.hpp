@@ -36,7 +36,7 @@ class HostAccess {
     core::TimePoint silent_until = {};  ///< the cloud did not answer; do not ask before
     bool asking = false;                ///< a request for all its hosts is in progress
     base::Waiters changed = {};         ///< wait for that request
-    std::map<int, ports::SharedTarget> targets = {};  ///< handed out, by host
+    std::map<int, ports::SharedTarget> targets = {};  ///< asked for, by host
   };
   using NodePtr = std::shared_ptr<Node>;
 

@@ -90,7 +90,7 @@ base::Task<base::Result<remote::RunStatus>> CallHost(const HostCall* call) {
   for (int tries = 0; tries < 2; ++tries) {
     talk.clear();
     listener.emplace(call->target->address, *call->call, call->now);
-    // Made here, its arguments need no room while it runs.
+    // Made before it is awaited: the temporaries of its arguments need no room while it runs.
     auto running = call->shell->Run(call->target, TryOf(*call, tries), from_script, err);
     const auto ran = co_await std::move(running);
     if (!ran.ok()) co_return AfterError(ran.error(), talk);

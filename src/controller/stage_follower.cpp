@@ -21,7 +21,8 @@ using remote::RunStatus;
 
 namespace {
 
-/// Part of the log is gone. The rest of it is fetched as after a broken connection.
+/// Skips the part of the log that is gone, and says so as an error: the rest of it is fetched as
+/// after a broken connection.
 Error SkipGap(base::CappedFile& log, base::FileGap gap) {
   if (base::Status skipped = log.Skip(gap); !skipped.ok()) return std::move(skipped).error();
   return {.code = base::Code::kUnavailable,
@@ -30,7 +31,7 @@ Error SkipGap(base::CappedFile& log, base::FileGap gap) {
                                  gap.end - gap.begin)};
 }
 
-/// It has a new disk.
+/// The host has a new disk: the run is to be started again.
 Error Forgotten(StageHost& host) {
   host.started = false;
   return {.code = base::Code::kUnavailable, .message = "the host does not know the run"};
@@ -158,8 +159,7 @@ base::Task<std::optional<StageFollower::Answer>> StageFollower::PrepareStart(
 base::Task<StageFollower::Answer> StageFollower::FollowOnce(std::size_t index, bool may_start,
                                                             std::optional<base::Duration> limit) {
   std::optional<base::CappedFile> log;
-  const base::Status opened = co_await PrepareLog(index, may_start, &log);
-  if (!opened.ok()) co_return opened.error();
+  JM_CO_TRY(co_await PrepareLog(index, may_start, &log));
   base::FileTimesWriter times(log->path());
   const ports::ByteSink out = [&log, &times, this, index](std::string_view bytes) -> base::Status {
     hosts_.Reached(hosts_[index]);

@@ -120,7 +120,7 @@ class Signalled {
 };
 
 /// Until the host has the command; its time counts from when it is sent. Apart from Exec(), as a
-/// thousand commands that run need no room for it, nor for what only their start needs.
+/// thousand commands that run need no room for it, nor for their text.
 Task<Result<CommandTimes>> BeginCommand(std::shared_ptr<Session> session, Channel* channel,
                                         ports::RemoteCommand* command, Deadline deadline,
                                         bool* started) {
@@ -129,7 +129,7 @@ Task<Result<CommandTimes>> BeginCommand(std::shared_ptr<Session> session, Channe
   if (command->pace) JM_CO_TRY(command->pace->MayRead());
   if (session->forwards_agent()) channel->RequestAgent();
   *started = true;
-  command->may_begin = {};
+  command->may_begin = {};  // holds a target and guards
   CommandTimes times(*command, Now());
   std::string text = std::exchange(command->command, {});
   JM_CO_TRY(co_await StartCommand(session, channel, std::move(text), &times));

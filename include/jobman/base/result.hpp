@@ -98,8 +98,9 @@ struct [[nodiscard]] Error {
 };
 
 /// A T or an Error; no third state. jobman throws nothing itself; exceptions of third-party
-/// libraries are caught in the function that calls them. Small: a coroutine keeps a handful of
-/// them, and there may be thousands that wait.
+/// libraries are caught in the function that calls them. Hardly larger than its T: the error is
+/// kept apart, since a coroutine holds a handful of them and thousands may wait. Moved from, a
+/// failed one has no error any more: to ask for it is a bug.
 template <class T>
 class [[nodiscard]] Result {
  public:
@@ -140,7 +141,9 @@ class [[nodiscard]] Result {
   }
   Error& Failed() {
     JM_CHECK(!ok(), "error() of a good Result");
-    return **std::get_if<1>(&data_);
+    Rare<Error>& error = *std::get_if<1>(&data_);
+    JM_CHECK(error.has_value(), "error() of a Result that was moved from");
+    return *error;
   }
   std::variant<T, Rare<Error>> data_;
 };

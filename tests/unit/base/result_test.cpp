@@ -82,6 +82,7 @@ TEST(Result, TakesConvertibleValues) {
 
 TEST(Result, IsSmallUntilItFails) {
   static_assert(sizeof(Status) <= 2 * sizeof(void*));
+  static_assert(sizeof(Result<int>) <= 2 * sizeof(void*));
   const Result<int> failed = InvalidArgument("odd", "even");
   Result<int> copy = failed;
   copy.error().message = "one";
@@ -89,6 +90,14 @@ TEST(Result, IsSmallUntilItFails) {
   EXPECT_EQ(copy.error().hint, "even");
   copy = 2;
   EXPECT_EQ(*copy, 2);
+}
+
+TEST(ResultDeathTest, OneThatWasMovedFromHasNoError) {
+  Result<int> failed = InvalidArgument("odd");
+  const Result<int> moved = std::move(failed);
+  EXPECT_EQ(moved.error().message, "odd");
+  // NOLINTNEXTLINE(bugprone-use-after-move): what is promised
+  EXPECT_DEATH(static_cast<void>(failed.error()), "of a Result that was moved from");
 }
 
 struct JobTag {};

@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 
 #include <set>
+#include <vector>
 
 #include "tests/support/fake_slice_api.hpp"
 #include "tests/support/job_builder.hpp"
@@ -241,6 +242,16 @@ TEST_F(HostAccessTest, LostNodesAreForgottenAndTheirConnectionsClosed) {
   Ask(0);
   Turn();
   EXPECT_EQ(cloud_->asked, 3) << "its keys were forgotten";
+}
+
+TEST_F(HostAccessTest, AHostOfALostNodeIsLetGoAlsoWhileItsKeyIsAwaited) {
+  cloud_->held = true;
+  Ask(0);
+  Turn();
+  core::Job gone = *job_;
+  gone.slice.reset();
+  access_.ForgetLostNodes(gone);
+  EXPECT_THAT(shell_.dropped, UnorderedElementsAre("u0/0"));
 }
 
 }  // namespace

@@ -370,6 +370,46 @@ TEST_F(HostShellTest, AnIdleConnectionThatDiedIsReplaced) {
   EXPECT_EQ(ran.out, "again\n");
 }
 
+TEST_F(HostShellTest, ACommandIsAskedForOnEachConnectionWhetherItMayBegin) {
+  TestSshd sshd;
+  ASSERT_TRUE(Run(sshd.Target(), "true").result.ok());
+  int asked = 0;
+  ports::RemoteCommand command{.command = "echo begun"};
+  const auto look = [](int times) -> Task<base::Status> {
+    co_await base::Yield();
+    if (times == 1) co_return base::Error{.code = Code::kUnavailable, .message = "not yet"};
+    co_return base::Ok();
+  };
+  command.may_begin = [&] { return look(++asked); };
+  const Ran ran = Run(sshd.Target(), command);
+  ASSERT_TRUE(ran.result.ok()) << ran.result.error().ToString();
+  EXPECT_EQ(ran.out, "begun\n");
+  EXPECT_EQ(asked, 2) << "of the connection that was there, and of the new one";
+}
+
+TEST_F(HostShellTest, WhatSaysWhetherACommandMayBeginIsLetGoOnceItHas) {
+  const TestSshd sshd;
+  const auto held = std::make_shared<int>(0);
+  ports::RemoteCommand command{.command = "echo up; sleep 60"};
+  command.may_begin = [held]() -> Task<base::Status> { co_return base::Ok(); };
+  std::string printed;
+  const auto task = [](ports::HostShell* on, ports::HostTarget target, ports::RemoteCommand what,
+                       std::string* text) -> Task<void> {
+    const ports::ByteSink out = [text](std::string_view bytes) -> base::Status {
+      text->append(bytes);
+      return base::Ok();
+    };
+    auto run = on->Run(target, std::move(what), out, {});
+    const auto ended = co_await std::move(run);
+    static_cast<void>(ended);
+  };
+  const base::CancelScope scope;
+  base::Spawn(loop.get_executor(), scope,
+              task(&shell, sshd.Target(), std::move(command), &printed));
+  EXPECT_TRUE(TurnUntil([&] { return !printed.empty(); }));
+  EXPECT_EQ(held.use_count(), 1) << "the command runs";
+}
+
 TEST_F(HostShellTest, ABrokenIdleConnectionIsClosedAtOnce) {
   TestSshd sshd;
   const int before = OpenFiles();
