@@ -129,7 +129,7 @@ Task<Result<CommandTimes>> BeginCommand(std::shared_ptr<Session> session, Channe
   if (command->pace) JM_CO_TRY(command->pace->MayRead());
   if (session->forwards_agent()) channel->RequestAgent();
   *started = true;
-  command->may_begin = {};  // holds a target and guards
+  command->may_begin = {};  // of no use any more, and it holds a target
   CommandTimes times(*command, Now());
   std::string text = std::exchange(command->command, {});
   JM_CO_TRY(co_await StartCommand(session, channel, std::move(text), &times));

@@ -168,8 +168,8 @@ class ApiCable::Impl {
     static_cast<void>(answered);
   }
 
-  /// Pulls the cable out when its trigger has come. While a fatal request is answered, no answer to
-  /// another may tell what it did.
+  /// Pulls the cable out when its trigger has come. If the fatal request arrives, no answer to
+  /// another request may tell what it did.
   bool MayPass(Wire& wire, bool requests, std::string_view bytes) {
     const bool fatal = requests && !fatal_words_.empty() && bytes.starts_with(fatal_words_);
     if (fatal) fatal_words_.clear();

@@ -19,7 +19,7 @@ class ApiCable {
   void PullOut();
   void PlugIn();
   /// Unplugs at the next request that begins with `words` ("DELETE /v2/"): before it arrives, or
-  /// after it was done but before its answer returns, all other connections when it arrives.
+  /// after it was done but before its answer returns. Other connections end as soon as it arrives.
   void PullOutAt(std::string words);
   void PullOutAfter(std::string words);
   /// Holds the next request that begins with `words` until LetGo(). Others pass.

@@ -8,8 +8,8 @@
 
 namespace jobman::base {
 
-/// An optional T that is seldom there: a pointer in size until then, where std::optional keeps room
-/// for it. A copy has a T of its own. Moved from, it is empty.
+/// An optional T, for one that is seldom there: as small as a pointer, where std::optional has room
+/// for a T. A copy has a T of its own. Moved from, it is empty.
 template <class T>
 class Rare {
  public:
