@@ -230,6 +230,15 @@ TEST_P(OpenSsh, ReachesEachHostAsAMachineOfItsOwn) {
   EXPECT_EQ(Ssh(1, "cat ~/file").exit_code, 1);
 }
 
+TEST_P(OpenSsh, BashIsTheShellAlsoAfterAHang) {
+  if (GetParam() == Mode::kPlain) GTEST_SKIP() << "the shell is that of this machine's user";
+  EXPECT_EQ(Said(0, "echo $SHELL $0"), "/bin/bash bash");
+  ASSERT_EQ(Sim({"host", "n1/0", "hang"}).exit_code, 0);
+  const auto waited = During("host n1/0 mend", [this] { return Ssh(0, "echo $SHELL"); });
+  EXPECT_EQ(waited.out, "/bin/bash\n") << waited.err;
+  EXPECT_EQ(Said(0, "echo $SHELL $0"), "/bin/bash bash");
+}
+
 TEST_P(OpenSsh, AHostReadsItsOwnMetadata) {
   const auto ask = [this](std::size_t host, const std::string& key) {
     return Said(host,

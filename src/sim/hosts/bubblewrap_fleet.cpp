@@ -85,6 +85,7 @@ HostDisk BubblewrapFleet::DiskOf(const std::string& name) const {
                           .state = base::Path(kInside) / "state",
                           .port = options().ssh_port,
                           .metadata_port = options().metadata_port,
+                          .environment = {{"SHELL", LoginShell().string()}},
                           .extra = "Subsystem sftp internal-sftp\n"};
   // The daemon mounts folders of this machine, so a home has the same path on both sides.
   if (options().docker) layout.homes_inside = HostDisk(layout).homes();

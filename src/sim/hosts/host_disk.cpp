@@ -45,6 +45,10 @@ Status WriteInPlace(const Path& path, std::string_view content, mode_t mode) {
   return base::Ok();
 }
 
+Path LoginShell() {
+  return access("/bin/bash", X_OK) == 0 ? "/bin/bash" : "/bin/sh";
+}
+
 std::vector<Login> LoginsOf(const Metadata& metadata) {
   std::vector<Login> logins;
   const auto keys = metadata.find("ssh-keys");
@@ -71,7 +75,8 @@ Status HostDisk::Create(const HostKey& key) {
 
 Status HostDisk::SetHung(bool hung, bool trickles) {
   const Path flag = etc() / "hang";
-  return hung ? WriteInPlace(flag, trickles ? "trickle\n" : "") : base::RemoveAll(flag);
+  JM_TRY(hung ? WriteInPlace(flag, trickles ? "trickle\n" : "") : base::RemoveAll(flag));
+  return WriteShell(hung);
 }
 
 std::string HostDisk::WaitWhileHung() const {
@@ -80,18 +85,32 @@ std::string HostDisk::WaitWhileHung() const {
                      base::ShellQuote(flag.string()));
 }
 
-/// No ForceCommand does this: for a forced command, sshd passes no signals on.
-Status HostDisk::WriteShell() {
-  const std::string shell = access("/bin/bash", X_OK) == 0 ? "/bin/bash" : "/bin/sh";
-  return WriteInPlace(etc() / "shell",
-                      fmt::format("#!/bin/sh\n{}SHELL={}\nexport SHELL\n[ $# -gt 0 ] || set -- -l\n"
-                                  "exec \"$SHELL\" \"$@\"\n",
-                                  WaitWhileHung(), shell),
-                      0755);
+/// The shell waits, and no ForceCommand: to a forced command, sshd passes no signals on. sshd runs
+/// it under the name of its file. A login may begin at any moment, so that the file is replaced by
+/// a rename, and sh is named a file that stays.
+Status HostDisk::WriteShell(bool waits) {
+  const Path file = etc() / LoginShell().filename();
+  const Path fresh = etc() / "shell.new";
+  JM_TRY(base::RemoveAll(fresh));
+  std::error_code problem;
+  if (waits) {
+    JM_TRY(WriteInPlace(fresh, "#!/bin/sh " + (layout_.etc / "wait").string() + "\n", 0755));
+  } else {
+    std::filesystem::create_symlink(LoginShell(), fresh, problem);
+  }
+  if (!problem) std::filesystem::rename(fresh, file, problem);
+  return problem ? base::FromErrno(problem.value(), "writing " + file.string()) : base::Ok();
+}
+
+/// What sh reads in place of the login shell; its first argument is the path of that.
+Status HostDisk::WriteWait() {
+  return WriteInPlace(etc() / "wait",
+                      fmt::format("{}shift\n[ $# -gt 0 ] || set -- -l\nexec {} \"$@\"\n",
+                                  WaitWhileHung(), LoginShell().string()));
 }
 
 Status HostDisk::WriteMetadata(const Metadata& metadata) {
-  const std::string shell = (layout_.etc / "shell").string();
+  const std::string shell = (layout_.etc / LoginShell().filename()).string();
   std::string passwd;
   std::string group;
   for (const Login& login : LoginsOf(metadata)) {
@@ -116,9 +135,9 @@ Status HostDisk::PrepareBoot(const HostPlan& plan) {
   JM_TRY(base::EnsureDir(tmp()));
   JM_TRY(base::RemoveAll(state() / "sshd.pid"));
   JM_TRY(WriteInPlace(etc() / "boot_id", BootId() + "\n"));
+  JM_TRY(WriteWait());
   JM_TRY(SetHung(false));
   JM_TRY(base::RemoveAll(etc() / "full"));
-  JM_TRY(WriteShell());
   JM_TRY(WriteMetadata(plan.metadata));
   JM_TRY(WriteEnvironment(plan));
   return WriteSshdConfig(plan);

@@ -23,13 +23,18 @@ std::vector<Login> LoginsOf(const Metadata& metadata);
 
 using Environment = std::map<std::string, std::string>;
 
+/// The shell of every user in a sandbox.
+base::Path LoginShell();
+
 /// The folder with the disk and the configuration of one host.
 ///
 ///   homes/USER        survives reboots
 ///   tmp/              emptied by every boot
 ///   etc/              sshd_config, host_key, keys/USER, passwd, group, boot_id, environment, ...;
-///                     shell: of every user; hang: while it is there, new commands wait,
-///                     and print lines if it is not empty;
+///                     bash or sh: the login shell in a sandbox, or a script that runs wait
+///                     while the host hangs;
+///                     hang: while it is there, new commands wait, and print lines if it is not
+///                     empty;
 ///                     full, other_key: of a HostFault; a boot removes `full`
 ///   state/            sshd.pid, sshd.log, startup.log: written by the host
 class HostDisk {
@@ -72,7 +77,8 @@ class HostDisk {
   base::Path tmp() const { return layout_.root / "tmp"; }
 
  private:
-  base::Status WriteShell();
+  base::Status WriteShell(bool waits);
+  base::Status WriteWait();
   base::Status WriteEnvironment(const HostPlan& plan);
   base::Status WriteSshdConfig(const HostPlan& plan);
 

@@ -75,7 +75,7 @@ base::Status PlainFleet::WriteLoginScript(const std::string& name) const {
       "TMPDIR={}\n"
       "export HOME TMPDIR\n"
       "unset SHLVL\n"
-      "mkdir -p \"$HOME\" && cd \"$HOME\"\n"
+      "{{ [ -d \"$HOME\" ] || mkdir -p \"$HOME\"; }} && cd \"$HOME\"\n"
       "[ $# -gt 0 ] || [ ! -e {}/full ] || exec {}/full \"$0\"\n"
       "if [ -n \"$SSH_ORIGINAL_COMMAND\" ]; then\n"
       "  exec \"${{SHELL:-/bin/sh}}\" -c \"$SSH_ORIGINAL_COMMAND\"\n"

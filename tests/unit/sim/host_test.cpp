@@ -78,14 +78,21 @@ TEST(SimFile, RoundTripsAndRefusesInvalidText) {
 TEST_F(HostDiskTest, AHangEndsWithABoot) {
   ASSERT_TRUE(disk->Create(MakeHostKey("h")).ok());
   ASSERT_TRUE(disk->PrepareBoot(plan).ok());
-  EXPECT_THAT(Read(root / "etc/shell"), HasSubstr("while [ -e /in/etc/hang ]"));
+  const base::Path shell = root / "etc" / LoginShell().filename();
+  EXPECT_EQ(std::filesystem::read_symlink(shell), LoginShell());
   ASSERT_TRUE(disk->SetHung(true).ok());
+  EXPECT_EQ(Read(shell), "#!/bin/sh /in/etc/wait\n");
+  EXPECT_THAT(Read(root / "etc/wait"), HasSubstr("while [ -e /in/etc/hang ]"));
   EXPECT_EQ(Read(root / "etc/hang"), "") << "silent";
   ASSERT_TRUE(disk->SetHung(true, true).ok());
   EXPECT_NE(Read(root / "etc/hang"), "") << "prints";
+  ASSERT_TRUE(disk->SetHung(false).ok());
+  EXPECT_TRUE(std::filesystem::is_symlink(shell));
+  ASSERT_TRUE(disk->SetHung(true).ok());
   ASSERT_TRUE(WriteInPlace(root / "etc/full", "x").ok());
   ASSERT_TRUE(disk->PrepareBoot(plan).ok());
   EXPECT_EQ(Read(root / "etc/hang"), "(absent)");
+  EXPECT_TRUE(std::filesystem::is_symlink(shell));
   EXPECT_EQ(Read(root / "etc/full"), "(absent)") << "a full disk is a fault, which a boot ends";
 }
 
