@@ -23,6 +23,9 @@ using base::Reason;
 
 constexpr const char* kFileName = "jobman.db";
 constexpr const char* kDoing = "opening the store";
+/// In KiB, of connections that only read. Most read once, and pages that are kept would only be
+/// memory to clear; those that watch read again from the kernel's cache.
+constexpr const char* kSmallCache = "cache_size = -128";
 
 struct Place {
   Path dir = {};
@@ -222,6 +225,7 @@ Result<Database> OpenStore(const Path& dir, const SqliteOptions& options) {
   }
   JM_ASSIGN_OR_RETURN(Database db, OpenFile(place, options));
   if (!db.read_only() && !db.in_memory()) JM_TRY(UseJournal(db, place.shared));
+  if (options.mode == OpenMode::kReadOnly && !db.in_memory()) JM_TRY(db.Pragma(kSmallCache));
   if (options.max_pages > 0)
     JM_TRY(db.Pragma(fmt::format("max_page_count = {}", options.max_pages)));
   return db;

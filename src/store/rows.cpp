@@ -18,9 +18,11 @@ using base::Json;
 /// In the order of BindJob(). `state` is what `list` shows, core::StatusWord().
 constexpr const char* kColumns =
     "name, user, accelerator, zone, host0, state, familiar, attempt, since, why, labels_json, "
+    "search_since, search_tries, pause_until, pause_message, pause_reason, "
+    "pause_for_maintenance, "
     "active, wish, wish_new, wake_at, version, created_at, setup_epoch, attempt_json, "
     "state_json, slice_json, stage_json, spent_json, abandoned_json";
-constexpr const char* kPlaces = "?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?";
+constexpr const char* kPlaces = "?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?";
 
 template <class T, class ToJson>
 std::optional<std::string> MaybeText(const std::optional<T>& value, ToJson to_json) {
@@ -84,29 +86,31 @@ Result<core::Wish> ReadWish(const std::string& word) {
   return WrittenByNewer("unknown wish \"" + word + "\"");
 }
 
-std::optional<core::TimePoint> ReadTime(std::string_view text) {
-  if (text.empty()) return std::nullopt;
-  const auto time = base::ParseRfc3339(text);
-  return time.ok() ? std::optional(*time) : std::nullopt;
+// What a row says of its job's wait, in the order of kColumns.
+void BindWait(Query& query, const ports::JobSummary& row) {
+  const auto search = row.search.value_or(core::Search{});
+  query.Bind(row.search ? std::optional(search.since) : std::nullopt).Bind(search.tries);
+  const auto pause = row.pause.value_or(core::BackingOff{});
+  query.Bind(row.pause ? std::optional(pause.until) : std::nullopt).Bind(pause.error.message);
+  query.Bind(base::ReasonName(pause.error.reason)).Bind(pause.for_maintenance);
 }
 
-// What a row says of its job's wait, in the order of SelectSummariesSql(). A damaged record, or
-// one without a time, says nothing here: it must not hide the others.
 std::optional<core::Search> ReadSearch(Query& query) {
-  const auto since = ReadTime(query.View());
+  const auto since = query.MaybeTime();
   const int tries = query.SmallInt();
-  if (!since) return std::nullopt;
-  return core::Search{.since = *since, .tries = tries};
+  return since ? std::optional(core::Search{.since = *since, .tries = tries}) : std::nullopt;
 }
 
 std::optional<core::BackingOff> ReadPause(Query& query) {
-  const auto until = ReadTime(query.View());
-  core::BackingOff pause{
-      .error = {.message = query.Text(), .reason = base::ReasonFromName(query.View())},
-      .for_maintenance = query.Bool()};
+  const auto until = query.MaybeTime();
+  const std::string_view message = query.View();
+  const std::string_view reason = query.View();
+  const bool for_maintenance = query.Bool();
   if (!until) return std::nullopt;
-  pause.until = *until;
-  return pause;
+  return core::BackingOff{
+      .until = *until,
+      .error = {.message = std::string(message), .reason = base::ReasonFromName(reason)},
+      .for_maintenance = for_maintenance};
 }
 
 }  // namespace
@@ -138,7 +142,9 @@ void BindJob(Query& query, const core::Job& job) {
   const ports::JobSummary row = Summarise(job);
   query.Bind(row.name).Bind(row.user).Bind(row.accelerator).Bind(row.zone).Bind(row.host0);
   query.Bind(row.status).Bind(row.familiar).Bind(row.attempt).Bind(row.since).Bind(row.why);
-  query.Bind(LabelsText(row.labels)).Bind(core::NeedsCare(job));
+  query.Bind(LabelsText(row.labels));
+  BindWait(query, row);
+  query.Bind(core::NeedsCare(job));
   query.Bind(core::WishName(job.wish)).Bind(job.wish_new).Bind(job.wake_at).Bind(job.version);
   query.Bind(job.created_at).Bind(job.setup_epoch).Bind(JsonText(core::AttemptToJson(job)));
   query.Bind(JsonText(core::StateToJson(job.state)));
@@ -183,18 +189,13 @@ Result<core::Job> ReadJob(Query& query) {
 }
 
 const char* SelectSummariesSql() {
-  // SQLite reads these few members faster than our parser reads the whole.
+  // A record that is set aside says why, and nothing of a wait. An older jobman that still has the
+  // store open leaves the columns of a pause as they were.
   return "SELECT id, name, user, accelerator, zone, host0, state, familiar, attempt, since, "
-         "coalesce(set_aside, why), "
-         "json_extract(search, '$.search.since'), json_extract(search, '$.search.tries'), "
-         "json_extract(pause, '$.until'), json_extract(pause, '$.error.message'), "
-         "json_extract(pause, '$.error.reason'), "
-         "json_extract(pause, '$.for_maintenance'), labels_json "
-         "FROM (SELECT *, "
-         "CASE WHEN instr(attempt_json, '\"search\"') > 0 AND json_valid(attempt_json) "
-         "THEN attempt_json END AS search, "
-         "CASE WHEN state = 'BACKOFF' AND set_aside IS NULL AND json_valid(state_json) "
-         "THEN state_json END AS pause FROM jobs) ORDER BY id";
+         "coalesce(set_aside, why), search_since, search_tries, "
+         "CASE WHEN state = 'BACKOFF' AND set_aside IS NULL THEN pause_until END, "
+         "pause_message, pause_reason, "
+         "pause_for_maintenance, labels_json FROM jobs ORDER BY id";
 }
 
 Status ReadSummary(Query& query, bool with_labels, ports::JobSummary& row) {

@@ -267,6 +267,12 @@ TEST(Migrations, TheNumberOfHostsOfVersion6IsForgotten) {
     ASSERT_TRUE(db.RunScript("UPDATE job_files SET spec_json = "
                              "json_set(spec_json, '$.job.worker_num', 4);"
                              "DROP TABLE task_runs; DROP TABLE tasks; DROP TABLE queues;"
+                             "ALTER TABLE jobs DROP COLUMN search_since;"
+                             "ALTER TABLE jobs DROP COLUMN search_tries;"
+                             "ALTER TABLE jobs DROP COLUMN pause_until;"
+                             "ALTER TABLE jobs DROP COLUMN pause_message;"
+                             "ALTER TABLE jobs DROP COLUMN pause_reason;"
+                             "ALTER TABLE jobs DROP COLUMN pause_for_maintenance;"
                              "PRAGMA user_version = 6",
                              "testing")
                     .ok());
@@ -292,6 +298,43 @@ TEST(Migrations, StoreOfVersion7IsStillReadAndGetsQueues) {
   ASSERT_TRUE(claim);
   EXPECT_TRUE(store.Commit({.job = *job, .tasks = {*claim}}, 0).ok());
   EXPECT_THAT(store.Runs(queue, "a").value(), SizeIs(1));
+}
+
+TEST(Migrations, WaitsOfVersion8AreListedAsBefore) {
+  const test::TempDir dir;
+  OldStore((dir / "jobman.db").string(), 8);
+  const test::DirectStore store(SqliteStore::Open(dir.path(), OpenMode::kReadWrite).value());
+  const auto rows = store.List({}).value();
+  ASSERT_THAT(rows, SizeIs(8));
+  const auto search = core::Search{.since = base::FromMillis(1'767'225'600'123), .tries = 31};
+  EXPECT_EQ(rows[0].search, search);
+  EXPECT_FALSE(rows[0].pause);
+  EXPECT_EQ(store.Get({1}).value().search, search);
+  ASSERT_TRUE(rows[1].pause);
+  EXPECT_EQ(rows[1].pause->until, base::FromMillis(1'767'229'200'789));
+  EXPECT_EQ(rows[1].pause->error.message, "there is no more capacity");
+  EXPECT_EQ(rows[1].pause->error.reason, Reason::kStockout);
+  EXPECT_TRUE(rows[1].pause->for_maintenance);
+  EXPECT_FALSE(rows[1].search);
+  for (std::size_t row = 2; row < rows.size(); ++row) {
+    EXPECT_FALSE(rows[row].pause) << row;
+    EXPECT_FALSE(rows[row].search) << row;
+  }
+  Database db = Database::Open((dir / "jobman.db").string(), kCreate).value();
+  EXPECT_EQ(Count(db, "SELECT count(*) FROM jobs WHERE pause_until IS NOT NULL"), 2)
+      << "also that of the job that is set aside";
+}
+
+TEST(Migrations, AnOlderJobmanThatStillWritesLeavesNoPauseBehind) {
+  const test::TempDir dir;
+  Database db = OldStore((dir / "jobman.db").string(), 8);
+  const test::DirectStore store(SqliteStore::Open(dir.path(), OpenMode::kReadWrite).value());
+  ASSERT_TRUE(store.List({}).value()[1].pause);
+  ASSERT_TRUE(db.RunScript("UPDATE jobs SET state = 'SUCCEEDED', version = version + 1, "
+                           "state_json = '{\"state\":\"SUCCEEDED\"}' WHERE id = 2",
+                           "testing")
+                  .ok());
+  EXPECT_FALSE(store.List({}).value()[1].pause);
 }
 
 }  // namespace
