@@ -103,8 +103,14 @@ void Terminal::OutBytes(std::string_view bytes) {
   }
 }
 
+// What is long goes out without another copy.
 void Terminal::Buffer(std::string_view bytes) {
   if (out_error_ != 0) return;
+  if (bytes.size() >= kFlushBytes) {
+    Flush();
+    Write(bytes);
+    return;
+  }
   buffer_.append(bytes);
   if (buffer_.size() >= kFlushBytes) Flush();
 }
@@ -152,15 +158,19 @@ void Terminal::Resize(const Surroundings& around) {
 }
 
 void Terminal::Flush() {
-  if (buffer_.empty()) return;
+  Write(buffer_);
+  buffer_.clear();
+}
+
+void Terminal::Write(std::string_view bytes) {
+  if (bytes.empty()) return;
   const bool covers = facts_.out_tty && status_shown_;
   if (covers) Hide();
   if (facts_.out_pipe) {
     Hide();
     status_.clear();
   }
-  if (out_error_ == 0) out_error_ = out_.Write(buffer_);
-  buffer_.clear();
+  if (out_error_ == 0) out_error_ = out_.Write(bytes);
   if (covers) Show();
 }
 

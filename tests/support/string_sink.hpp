@@ -11,6 +11,7 @@ namespace jobman::test {
 class StringSink final : public ui::Sink {
  public:
   int Write(std::string_view bytes) override {
+    ++writes;
     if (fail_with != 0) return fail_with;
     text.append(bytes);
     return 0;
@@ -20,6 +21,7 @@ class StringSink final : public ui::Sink {
 
   std::string text = {};
   int fail_with = 0;
+  int writes = 0;  ///< also those that failed
 };
 
 }  // namespace jobman::test

@@ -84,6 +84,7 @@ class Terminal {
 
  private:
   void Buffer(std::string_view bytes);
+  void Write(std::string_view bytes);
   void WriteErr(std::string_view bytes);
   void Hide();
   void Show();

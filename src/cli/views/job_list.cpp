@@ -73,9 +73,12 @@ std::string WhyOf(const JobSummary& job, core::TimePoint now) {
     if (!job.why.starts_with(what)) return job.why + tries;
   }
   const core::Duration left = job.pause->until - now;
-  const std::string when = left > core::Duration{0} ? "in " + base::FormatDuration(left) : "now";
-  std::string why(what);
-  why.append(": next try ").append(when).append(tries);
+  const bool later = left > core::Duration{0};
+  const std::string when = later ? base::FormatDuration(left) : "now";
+  constexpr std::string_view kNext = ": next try ";
+  std::string why;
+  why.reserve(what.size() + kNext.size() + 3 + when.size() + tries.size());
+  why.append(what).append(kNext).append(later ? "in " : "").append(when).append(tries);
   return why;
 }
 

@@ -23,8 +23,9 @@ ui::Tone ToneOfState(std::string_view state) {
 
 std::string StatusText(std::string_view state, std::string_view familiar) {
   if (familiar.empty() || familiar == state) return std::string(state);
-  std::string text(state);
-  text.append(" (").append(familiar).append(")");
+  std::string text;
+  text.reserve(state.size() + familiar.size() + 3);  // a list has thousands of them
+  text.append(state).append(" (").append(familiar).append(")");
   return text;
 }
 
@@ -48,7 +49,8 @@ std::string StateLine(const std::string& head, std::string_view state, ui::Tone 
 }
 
 std::string OrDash(std::string text) {
-  return text.empty() ? "-" : text;
+  if (text.empty()) return "-";
+  return text;  // not in a conditional expression, which copies it
 }
 
 base::OrderedJson TimeJson(const std::optional<core::TimePoint>& time) {

@@ -111,6 +111,25 @@ TEST_F(TerminalTest, DataIsBufferedAndMessagesComeAfterIt) {
   EXPECT_EQ(out_.text.size(), 1 + std::size_t{64} * 1024) << "large output is written at once";
 }
 
+TEST_F(TerminalTest, LargeOutputComesAfterWhatWasBuffered) {
+  const std::string large(std::size_t{64} * 1024, 'x');
+  Terminal terminal({}, out_, err_);
+  terminal.Out("a");
+  terminal.Out(large);
+  terminal.Out("b");
+  terminal.Flush();
+  EXPECT_EQ(out_.text, "a" + large + "b");
+}
+
+TEST_F(TerminalTest, LargeOutputIsNotWrittenAfterTheReaderIsGone) {
+  Terminal terminal({}, out_, err_);
+  terminal.Out("a");
+  out_.fail_with = EPIPE;
+  terminal.Out(std::string(std::size_t{64} * 1024, 'x'));
+  EXPECT_EQ(out_.writes, 1);
+  EXPECT_EQ(terminal.out_error(), EPIPE);
+}
+
 TEST_F(TerminalTest, TheDestructorFlushes) {
   { Terminal({}, out_, err_).Out("last words"); }
   EXPECT_EQ(out_.text, "last words");
