@@ -28,6 +28,8 @@ using bench::Words;
 
 constexpr double kLeastOfSsh = 1.0;  ///< of the rate of the OpenSSH client
 constexpr double kMostGrowthMb = 4;  ///< of the memory, by four times the bytes
+/// More of the controller's memory, while streams pass through it.
+constexpr double kMostPassingMb = 16;
 constexpr double kMostJobCpuMs = 4;  ///< a host, for a job
 constexpr double kMostMb = 64;       ///< resident, of the controller
 constexpr int kMostThreads = 8;
@@ -80,6 +82,8 @@ std::array<Stream, 4> StreamsOf(const Place& place) {
 
 void MeasureStreams(const Place& place, int rounds) {
   std::array<Stream, 4> streams = StreamsOf(place);
+  bench::ForgetPeak(place.controller());
+  const double resident = bench::PeakMbOf(place.controller());
   for (int round = 0; round < rounds; ++round) {
     for (Stream& stream : streams) {
       const double before = bench::CpuMsOf(place.controller());
@@ -105,8 +109,12 @@ void MeasureStreams(const Place& place, int rounds) {
   fmt::print("rate to that of ssh: {:.2f} (at least {:.0f}: {}); to ssh with aes128-gcm: {:.2f}\n",
              rate, kLeastOfSsh, rate >= kLeastOfSsh ? "met" : "MISSED",
              RateOf(ours) / RateOf(ssh_gcm));
-  fmt::print("memory for four times the bytes: {:+.1f} MB {}\n\n", growth,
+  fmt::print("memory for four times the bytes: {:+.1f} MB {}\n", growth,
              AtMost(growth, kMostGrowthMb, " MB"));
+  const double passing = bench::PeakMbOf(place.controller()) - resident;
+  fmt::print(
+      "the controller, which passes them on: peak {:.1f} MB, {:.1f} MB more than before {}\n\n",
+      resident + passing, passing, AtMost(passing, kMostPassingMb, " MB"));
 }
 
 // --- a whole job -------------------------------------------------------------------------------

@@ -1,7 +1,12 @@
 // jobman sync between hosts that may log in to each other: the uplink carries the files once.
+#include <fmt/format.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <filesystem>
+#include <fstream>
+
+#include "jobman/base/hash.hpp"
 #include "jobman/base/json.hpp"
 #include "tests/e2e/pair_of_hosts.hpp"
 
@@ -106,6 +111,34 @@ TEST_F(SyncRelayed, OnlyHostsThatLackTheFilesTakePart) {
   const bool other_way = (*said)["hosts"][4]["relayed"].get<std::int64_t>() > 0;
   EXPECT_NE(one_way, other_way) << "one of the two has it from the other";
   AllHostsAreEqual();
+}
+
+/// An archive has at most 20,000 names: the folder and 19,999 files, then the rest.
+TEST_F(SyncRelayed, EachPartOfALargeFolderGoesFromHostToHost) {
+  const std::string large(200'000, 'v');
+  std::filesystem::create_directories(here() / "many");
+  for (int i = 0; i < 20'010; ++i)
+    std::ofstream(here() / fmt::format("many/{:05}", i)) << (i < 20'000 ? "" : large);
+  constexpr std::int64_t kArchives = 20'000 * 512 + 2'000'000;
+  const Ran ran = Sync({"--json", "-w", "0-2"});
+  ASSERT_EQ(ran.code, 0) << ran.All();
+  const auto said = base::ParseJson(ran.out);
+  ASSERT_TRUE(said.ok()) << ran.All();
+  std::int64_t relayed = 0;
+  for (const base::Json& host : (*said)["hosts"]) {
+    EXPECT_EQ(host["error"], nullptr) << host.dump();
+    relayed += host["relayed"].get<std::int64_t>();
+  }
+  EXPECT_GT(relayed, 2 * kArchives) << "two hosts have both parts from others";
+  EXPECT_LT((*said)["bytes"].get<std::int64_t>(), 2 * kArchives);
+  std::string content;
+  for (int i = 0; i < 10; ++i) content += large;
+  const std::string command = "cd ~/code && cat many/* | sha256sum && ls many | wc -l";
+  for (const char* host : {"0", "1", "2"}) {
+    EXPECT_THAT(On(command, host).out,
+                AllOf(HasSubstr(base::Sha256Hex(content)), HasSubstr("20010")))
+        << host;
+  }
 }
 
 }  // namespace
