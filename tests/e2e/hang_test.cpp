@@ -145,7 +145,7 @@ TEST_F(Hang, ACopyGivesTheHostUpAndTheOthersHaveTheirs) {
 TEST_F(Hang, AnInterruptedCopySaysWhoHasItAndWhereTheRestIsKept) {
   CreateAndRun({}, 2);
   HangHosts("1");
-  const Ran copied = RunProgram({"timeout", "--foreground", "--preserve-status", "-s", "INT", "15",
+  const Ran copied = RunProgram({"timeout", "--preserve-status", "-s", "INT", "15",
                                  JOBMAN_BIN_DIR "/jobman", "--home", place().home().string(), "cp",
                                  "/bin/sh", id() + ":copied", "--host", "1"});
   EXPECT_EQ(copied.code, 130) << copied.All();
