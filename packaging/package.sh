@@ -54,12 +54,13 @@ owner() {
 # Completions, configurations and documents, below $1/share; laid out as in the source, for the links
 # among them.
 add_shared() {
-  mkdir -p "$1/share/doc/jobman/tests"
+  mkdir -p "$1/share/doc/jobman/tests/golden/data"
   DESTDIR="$work/installed" cmake --install "$build" --prefix /p >/dev/null
   cp -R "$work/installed/p/share/." "$1/share/"
   cp "$root/README.md" "$root/CONTRIBUTING.md" "$1/share/doc/jobman/"
   cp -R "$root/configs" "$root/docs" "$1/share/doc/jobman/"
   cp -R "$root/tests/stories" "$1/share/doc/jobman/tests/"
+  cp "$root/tests/golden/data/cloud_errors.txt" "$1/share/doc/jobman/tests/golden/data/"
 }
 
 # Host modules for names of users and machines (nss_sss, nss_ldap) may be older than glibc 2.34, and
