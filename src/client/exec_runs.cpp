@@ -40,6 +40,16 @@ base::Error HostSaid(const std::string& words) {
           .message = status.ok() ? status->text : status.error().message};
 }
 
+/// Of a host that did not begin the run. A name that is taken stays taken.
+base::Error NotBegun(const std::string& words) {
+  base::Error error = HostSaid(words);
+  if (error.message.starts_with("there is a run ")) {  // jm_begin of host.sh
+    error.code = base::Code::kAlreadyExists;
+    error.message += ": choose another --name";
+  }
+  return error;
+}
+
 base::Error NotInstalled(const std::string& words) {
   base::Error error = HostSaid(words);
   error.message = "jobman's script cannot be installed there: " + error.message;
@@ -182,7 +192,7 @@ base::Result<ssh::FanOutResult> ExecRuns::Begin(std::vector<ssh::FanOutHost> hos
   }
   JM_ASSIGN_OR_RETURN(ssh::FanOutResult result, Call(std::move(hosts), limits, options));
   for (ssh::HostOutcome& host : result.hosts)
-    if (host.result.ok() && *host.result != 0) host.result = HostSaid((*talk)[host.host]);
+    if (host.result.ok() && *host.result != 0) host.result = NotBegun((*talk)[host.host]);
   return result;
 }
 

@@ -109,7 +109,7 @@ class Syncing {
     const auto executor = co_await asio::this_coro::executor;
     const base::CancelScope scope;
     for (std::size_t row = 0; row < hosts_.size(); ++row)
-      base::Spawn(executor, scope, One(row), [this, row](bool /*cancelled*/) { End(row); });
+      base::Spawn(executor, scope, One(row), [this, row](bool cancelled) { End(row, cancelled); });
     base::Spawn(executor, scope, Watch());
     while (left_ > 0) co_await done_.Wait();
     co_return true;
@@ -120,8 +120,8 @@ class Syncing {
       Tell();
     }
   }
-  void End(std::size_t row) {
-    ended_[row] = true;
+  void End(std::size_t row, bool cancelled) {
+    ended_[row] = !cancelled;
     --left_;
     Tell();
     if (left_ == 0) done_.WakeAll();
@@ -283,10 +283,13 @@ class Syncing {
     co_return base::Ok();
   }
 
+  /// A file that changed while it was read was left out.
   void Count(std::size_t row, const SyncPlan& plan) {
     Synced::Host& host = synced_.hosts[row];
-    for (const std::string& name : plan.difference.send)
-      host.sent += tree_->entries.at(name).kind != SyncEntry::Kind::kFolder ? 1 : 0;
+    for (const std::string& name : plan.difference.send) {
+      const bool folder = tree_->entries.at(name).kind == SyncEntry::Kind::kFolder;
+      host.sent += folder || delivery_.changed().contains(name) ? 0 : 1;
+    }
     host.changed = std::ssize(plan.difference.change);
     host.removed = std::ssize(plan.difference.remove);
   }
@@ -323,12 +326,15 @@ class Syncing {
     return change;
   }
   base::Error Interrupted() const {
-    const auto done = std::count(ended_.begin(), ended_.end(), true);
-    return {.code = base::Code::kCancelled,
-            .message = fmt::format("interrupted; {} of {} are done, and on the others each file is "
-                                   "the old or the new one",
-                                   done, base::Plural(std::ssize(hosts_), "host")),
-            .hint = "sync again: it goes on"};
+    std::size_t done = 0;
+    for (std::size_t row = 0; row < hosts_.size(); ++row)
+      done += ended_[row] && !synced_.hosts[row].error ? 1 : 0;
+    return {
+        .code = base::Code::kCancelled,
+        .message = fmt::format("interrupted; done: {} of {}; on the others each file is the old "
+                               "or the new one",
+                               done, base::Plural(std::ssize(hosts_), "host")),
+        .hint = "sync again: it goes on"};
   }
 
   const Context& context_;

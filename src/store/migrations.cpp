@@ -203,19 +203,20 @@ ALTER TABLE jobs ADD COLUMN search_since INTEGER;
 ALTER TABLE jobs ADD COLUMN search_tries INTEGER NOT NULL DEFAULT 0;
 ALTER TABLE jobs ADD COLUMN pause_until INTEGER;
 ALTER TABLE jobs ADD COLUMN pause_message TEXT NOT NULL DEFAULT '';
-ALTER TABLE jobs ADD COLUMN pause_reason TEXT NOT NULL DEFAULT '';
+ALTER TABLE jobs ADD COLUMN pause_reason TEXT NOT NULL DEFAULT 'none';
 ALTER TABLE jobs ADD COLUMN pause_for_maintenance INTEGER NOT NULL DEFAULT 0;
 UPDATE jobs SET
   search_since = CAST(round((julianday(json_extract(attempt_json, '$.search.since')) - 2440587.5)
                             * 86400000) AS INTEGER),
-  search_tries = coalesce(CAST(json_extract(attempt_json, '$.search.tries') AS INTEGER), 0)
+  search_tries = min(2147483647,
+    max(0, coalesce(CAST(json_extract(attempt_json, '$.search.tries') AS INTEGER), 0)))
   WHERE CASE WHEN json_valid(attempt_json)
              THEN json_type(attempt_json, '$.search.since') = 'text' END;
 UPDATE jobs SET
   pause_until = CAST(round((julianday(json_extract(state_json, '$.until')) - 2440587.5)
                            * 86400000) AS INTEGER),
   pause_message = coalesce(CAST(json_extract(state_json, '$.error.message') AS TEXT), ''),
-  pause_reason = coalesce(CAST(json_extract(state_json, '$.error.reason') AS TEXT), ''),
+  pause_reason = coalesce(CAST(json_extract(state_json, '$.error.reason') AS TEXT), 'none'),
   pause_for_maintenance =
     coalesce(CAST(json_extract(state_json, '$.for_maintenance') AS INTEGER), 0)
   WHERE state = 'BACKOFF'

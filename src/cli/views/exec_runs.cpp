@@ -112,13 +112,16 @@ base::OrderedJson ToJson(const ExecRuns& view) {
 std::string RenderText(const ExecRunBegun& view, const ui::Style&) {
   const auto begun = std::count_if(view.result.hosts.begin(), view.result.hosts.end(),
                                    [](const auto& host) { return host.result.ok(); });
+  if (begun == 0) return "run " + view.name + " has begun on no host\n";
   return "run " + view.name + " has begun on " + base::Plural(begun, "host") +
          "; its output: jobman exec " + core::FormatJobId(view.job) + " --follow " + view.name +
          "\n";
 }
 
 std::string RenderQuiet(const ExecRunBegun& view) {
-  return view.name + "\n";
+  const bool begun = std::any_of(view.result.hosts.begin(), view.result.hosts.end(),
+                                 [](const auto& host) { return host.result.ok(); });
+  return begun ? view.name + "\n" : "";
 }
 
 base::OrderedJson ToJson(const ExecRunBegun& view) {

@@ -219,8 +219,12 @@ TEST_F(NetworkCommands, ExecBeginsARunAndShowsItLater) {
                                   HasSubstr("host 1 | h1\n")));
   EXPECT_EQ(world_.Run({"exec", "1", "--follow", "eval", "-w", "0"}).exit_code, 0);
   const auto again = world_.Run({"exec", "1", "--detach", "--name", "eval", "--", "true"});
-  EXPECT_NE(again.exit_code, 0);
-  EXPECT_THAT(again.err, HasSubstr("host 0: there is a run x-eval on this host already"));
+  EXPECT_EQ(again.exit_code, 2) << "the same command would fail later, too";
+  EXPECT_THAT(again.err,
+              HasSubstr("host 0: there is a run eval on this host already: choose another "
+                        "--name\n"));
+  EXPECT_EQ(again.out, "run eval has begun on no host\n");
+  EXPECT_EQ(world_.Run({"exec", "1", "--detach", "--name", "eval", "-q", "--", "true"}).out, "");
   const auto none = world_.Run({"exec", "1", "--follow", "other"});
   EXPECT_EQ(none.exit_code, 3);
   EXPECT_THAT(none.err, HasSubstr("the host has no detached run other"));

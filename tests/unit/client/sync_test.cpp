@@ -322,9 +322,26 @@ TEST_F(SyncTest, AnInterruptLeavesWholeFiles) {
   });
   ASSERT_FALSE(synced.ok());
   EXPECT_EQ(synced.error().code, base::Code::kCancelled);
+  EXPECT_THAT(synced.error().message, HasSubstr("done: 0 of 2 hosts;"));
   Sync(2);
   ExpectEqual("h0");
   ExpectEqual("h1");
+}
+
+TEST_F(SyncTest, AFileThatChangesMeanwhileIsNotCountedAsSent) {
+  Write(Here("a"), "A");
+  Write(Here("log"), "one line\n");
+  const Synced synced = Sync(2, [&](const SyncProgress& progress) {
+    if (progress.read == 10) Write(Here("log"), "one line, and more\n");  // both were read
+  });
+  ASSERT_THAT(synced.notes, testing::SizeIs(1));
+  EXPECT_THAT(synced.notes[0], HasSubstr("log: file changed while it was read, and was not sent"));
+  for (const auto& row : synced.hosts) {
+    EXPECT_FALSE(row.error);
+    EXPECT_EQ(row.sent, 1) << "of two";
+  }
+  Sync(2);
+  ExpectEqual("h0");
 }
 
 /// A host that answers what it likes.
