@@ -254,7 +254,9 @@ void AddExec(CLI::App& root, Invocation& chosen) {
   command->add_option("CMD", options->order.words,
                       "The command; one word is a shell line, NAME=VALUE words before it are its "
                       "environment");
-  command->add_option("-w,--host", options->hosts.numbers, "\"all\", or numbers and ranges: 0,3-7")
+  command
+      ->add_option("-w,--host,--hosts", options->hosts.numbers,
+                   "\"all\", or numbers and ranges: 0,3-7")
       ->type_name("HOSTS")
       ->capture_default_str();
   command->add_option("--exclude", options->hosts.excluded, "Not these: 0, or 3,8-15")

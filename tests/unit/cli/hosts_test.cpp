@@ -208,6 +208,14 @@ TEST_F(NetworkCommands, ExecOnOneHostEndsWithItsCode) {
   EXPECT_EQ(world_.Run({"exec", "1", "-w", "1", "--", "true"}).exit_code, 75);
 }
 
+TEST_F(NetworkCommands, ExecTakesHostsByEitherName) {
+  for (const char* option : {"-w", "--host", "--hosts"}) {
+    const auto ran = world_.Run({"exec", "1", option, "1", "-q", "--", "basename $HOME"});
+    EXPECT_EQ(ran.exit_code, 0) << ran.err;
+    EXPECT_EQ(ran.out, "h1\n") << option;
+  }
+}
+
 TEST_F(NetworkCommands, ExecBeginsARunAndShowsItLater) {
   const auto begun = world_.Run({"exec", "1", "--detach", "--name", "eval", "-q", "--",
                                  "basename $HOME; echo bad >&2; test $(basename $HOME) = h0"});
