@@ -64,8 +64,10 @@ std::string_view BriefText(base::Reason reason) {
 std::string WhyOf(const JobSummary& job, core::TimePoint now) {
   std::string tries;
   if (IsWaiting(job) && job.search->tries > 1) tries = fmt::format("; {} tries", job.search->tries);
-  if (job.why.empty() && !tries.empty()) tries.erase(0, 2);
-  if (!job.pause || job.pause->for_maintenance) return WithoutSlice(job.why) + tries;
+  if (!job.pause || job.pause->for_maintenance) {
+    if (job.why.empty() && !tries.empty()) return tries.substr(2);
+    return WithoutSlice(job.why) + tries;
+  }
   const base::Error& error = job.pause->error;
   std::string_view what = BriefText(error.reason);
   if (what.empty()) {
