@@ -42,6 +42,7 @@ void ExecOutput::Connect(ssh::FanOutHost& host) {
 base::Status ExecOutput::Take(int host, bool err, std::string_view bytes) {
   // The line gives way to what the last silent host says.
   if (awaited_.Heard(host)) app_.terminal().SetStatus({});
+  if (app_.mode() != OutputMode::kQuiet) (err ? odd_[host].err : odd_[host].out).Add(bytes);
   using Stream = client::OutFiles::Stream;
   if (place_.files) return place_.files->Append(host, err ? Stream::kErr : Stream::kOut, bytes);
   if (!place_.kept) return Print(host, err, bytes);
@@ -88,6 +89,13 @@ void ExecOutput::Finish() {
   out_.Finish();
   err_.Finish();
   app_.terminal().Flush();
+}
+
+std::string ExecOutput::OddOf(int host, bool failed) const {
+  const auto found = odd_.find(host);
+  if (found == odd_.end()) return {};
+  const std::string err = found->second.err.Words(failed);
+  return err.empty() ? found->second.out.Words(failed) : err;
 }
 
 std::map<int, ui::HostText> ExecOutput::Texts() const {

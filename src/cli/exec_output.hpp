@@ -12,6 +12,7 @@
 #include "jobman/client/out_files.hpp"
 #include "jobman/ssh/fan_out.hpp"
 #include "jobman/ui/folding.hpp"
+#include "jobman/ui/odd_output.hpp"
 #include "jobman/ui/prefixed_output.hpp"
 
 namespace jobman::cli {
@@ -36,9 +37,16 @@ class ExecOutput {
   void Finish();
   /// What was kept, by host.
   std::map<int, ui::HostText> Texts() const;
+  /// What is odd about a host's output, if anything is, in some words for its row.
+  std::string OddOf(int host, bool failed) const;
 
  private:
   using Time = std::chrono::steady_clock::time_point;
+
+  struct Odd {
+    ui::OddOutput out = {};
+    ui::OddOutput err = {};
+  };
 
   base::Status Take(int host, bool err, std::string_view bytes);
   base::Status Print(int host, bool err, std::string_view bytes);
@@ -47,6 +55,7 @@ class ExecOutput {
   App& app_;
   OutputPlace place_;
   std::map<int, ui::TextFacts> facts_ = {};
+  std::map<int, Odd> odd_ = {};
   AwaitedHosts awaited_;
   Time next_line_ = {};
   bool raw_;              ///< one host and --quiet: byte for byte

@@ -17,6 +17,7 @@ namespace jobman::test {
 namespace {
 
 using testing::AnyOf;
+using testing::ContainsRegex;
 using testing::HasSubstr;
 using testing::Matcher;
 using testing::SizeIs;
@@ -175,6 +176,7 @@ TEST_F(Scale, AFullDiskFailsItsHostOnly) {
     EXPECT_EQ(base::GetInt(row, "exit_code"), is_full ? 1 : 0) << row;
     if (is_full) {
       EXPECT_THAT(base::GetString(row, "output"), HasSubstr("No space left on device"));
+      EXPECT_EQ(base::GetString(row, "odd_output"), "No space left on device");
     }
   }
 }
@@ -216,6 +218,8 @@ TEST_F(Scale, GarbageAndAnEndlessLineOfOneHostCostTheOthersNothing) {
   EXPECT_EQ(rest, 2);
   EXPECT_GE(bytes, std::size_t{100'000'000});
   EXPECT_LT(longest, std::size_t{1'000'000}) << "an endless line is shown in pieces";
+  EXPECT_THAT(ran.err, ContainsRegex("\n7 +0 +[^ ]+ +binary data\n"));
+  EXPECT_THAT(ran.err, ContainsRegex("\n9 +0 +[^ ]+ +a line of 95.4 MB\n"));
 }
 
 }  // namespace

@@ -76,8 +76,10 @@ views::ExecResult ResultOf(core::JobId id, const ssh::FanOutResult& result,
   using Stream = client::OutFiles::Stream;
   views::ExecResult view{.job = id, .output = output.Texts(), .summary = result.Summary()};
   for (const ssh::HostOutcome& host : result.hosts) {
+    const bool failed = !host.result.ok() || *host.result != 0;
     views::ExecResult::Row row{.host = host.host,
                                .brief = ssh::Brief(host),
+                               .odd = output.OddOf(host.host, failed),
                                .timed_out = host.timed_out,
                                .took = host.took};
     if (host.result.ok())

@@ -21,6 +21,11 @@ std::string Result(const ExecResult::Row& row) {
   return row.brief.empty() ? row.error : row.brief;
 }
 
+/// The same for hosts that share a row, and for no others.
+std::string KeyOf(const ExecResult::Row& row) {
+  return Result(row) + "\n" + row.odd;
+}
+
 /// Hosts that share a row of the table.
 struct Alike {
   std::vector<int> hosts = {};
@@ -44,6 +49,16 @@ struct Alike {
     return fmt::format("{} (host {}: {})", Result(*first), first->host, first->error);
   }
 };
+
+/// HOST, EXIT CODE, TIME, and what at least one row has something of.
+std::vector<ui::Column> ColumnsFor(bool odd, bool failed) {
+  std::vector<ui::Column> columns = {
+      {.header = "HOST"}, {.header = "EXIT CODE"}, {.header = "TIME"}};
+  if (odd) columns.push_back({.header = "OUTPUT"});
+  // Last, where it may go on below: its end names the cause.
+  if (failed) columns.push_back({.header = "ERROR", .wraps = true});
+  return columns;
+}
 
 ui::Tone ToneOf(const ExecResult::Row& row) {
   return row.exit_code == 0 ? ui::Tone::kGood : ui::Tone::kBad;
@@ -70,27 +85,26 @@ ui::Folding Folded(const ExecResult& view) {
 }
 
 std::string RenderText(const ExecResult& view, const ui::Style& style) {
-  std::vector<ui::Column> columns = {
-      {.header = "HOST"}, {.header = "EXIT CODE"}, {.header = "TIME"}};
-  const bool failed =
-      std::any_of(view.rows.begin(), view.rows.end(),
-                  [](const ExecResult::Row& row) { return !row.error.empty() && !row.timed_out; });
-  // Last, where it may go on below: its end names the cause.
-  if (failed) columns.push_back({.header = "ERROR", .wraps = true});
-  ui::Table table(std::move(columns));
+  bool odd = false;
+  bool failed = false;
   std::map<std::string, Alike> groups;
   std::vector<std::string> order;
   for (const ExecResult::Row& row : view.rows) {
-    Alike& group = groups[Result(row)];
-    if (group.first == nullptr) order.push_back(Result(row));
+    odd = odd || !row.odd.empty();
+    failed = failed || (!row.error.empty() && !row.timed_out);
+    Alike& group = groups[KeyOf(row)];
+    if (group.first == nullptr) order.push_back(KeyOf(row));
     group.Add(row);
   }
-  for (const std::string& result : order) {
-    const Alike& group = groups[result];
-    table.AddRow({base::ShortRanges(group.hosts, kMostNumbers),
-                  {group.ExitCode(), ToneOf(*group.first)},
-                  base::FormatDuration(group.took),
-                  {group.Error(), ui::Tone::kBad}});
+  ui::Table table(ColumnsFor(odd, failed));
+  for (const std::string& key : order) {
+    const Alike& group = groups[key];
+    std::vector<ui::Cell> cells = {base::ShortRanges(group.hosts, kMostNumbers),
+                                   {group.ExitCode(), ToneOf(*group.first)},
+                                   base::FormatDuration(group.took)};
+    if (odd) cells.emplace_back(group.first->odd);
+    if (failed) cells.emplace_back(group.Error(), ui::Tone::kBad);
+    table.AddRow(std::move(cells));
   }
   return table.Render(style);
 }
@@ -103,6 +117,7 @@ base::OrderedJson ToJson(const ExecResult& view, LargeJson& texts) {
     if (!row.error.empty()) json["error"] = row.error;
     json["timeout"] = row.timed_out;
     json["seconds"] = static_cast<double>(row.took.count()) / 1000.0;
+    json["odd_output"] = row.odd.empty() ? base::OrderedJson() : base::OrderedJson(row.odd);
     AddOutput(view, row, texts, json);
     hosts.push_back(std::move(json));
   }

@@ -21,6 +21,7 @@ struct ExecResult {
     std::optional<int> exit_code = {};
     std::string error = {};  ///< why there is no exit code
     std::string brief = {};  ///< the same for all hosts that ended alike: see ssh::Brief()
+    std::string odd = {};    ///< what is odd about its output: see ui::OddOutput
     bool timed_out = false;  ///< `error` is that it took too long
     base::Duration took = {};
     std::string out_file = {};  ///< with --out: where its output is
@@ -42,7 +43,7 @@ std::string RenderText(const ExecResult& view, const ui::Style& style);
 /// An error of reading the output.
 base::Result<std::string> InShort(const ExecResult& view);
 /// {"job": 42, "hosts": [{"host": 0, "exit_code": 0, "error": null, "timeout": false,
-///  "seconds": 0.1, "output": "..."}], "summary": "1/1 ok", "exit_code": 0}
+///  "seconds": 0.1, "odd_output": null, "output": "..."}], "summary": "1/1 ok", "exit_code": 0}
 base::OrderedJson ToJson(const ExecResult& view, LargeJson& texts);
 
 }  // namespace jobman::cli::views

@@ -55,6 +55,25 @@ TEST(ExecView, HostsThatEndedAlikeShareARow) {
             "4     3          0.2s\n");
 }
 
+TEST(ExecView, HostsWithOddOutputHaveRowsOfTheirOwn) {
+  ExecResult view{.rows = {Exited(0, 0), Exited(1, 0), Exited(2, 0), Exited(3, 1)}};
+  view.rows[1].odd = view.rows[2].odd = "binary data";
+  view.rows[3].odd = "No space left on device";
+  const std::string table =
+      "HOST  EXIT CODE  TIME  OUTPUT\n"
+      "0     0          0.2s\n"
+      "1-2   0          0.2s  binary data\n"
+      "3     1          0.2s  No space left on device\n";
+  EXPECT_EQ(RenderText(view, {.width = 80}), table);
+  view.rows.push_back(Unreached(4));
+  EXPECT_EQ(RenderText(view, {.width = 80}),
+            "HOST  EXIT CODE  TIME  OUTPUT                   ERROR\n"
+            "0     0          0.2s\n"
+            "1-2   0          0.2s  binary data\n"
+            "3     1          0.2s  No space left on device\n"
+            "4     -          1s                             10.0.0.4:22: connection refused\n");
+}
+
 TEST(ExecView, ARowOfAThousandHostsIsALine) {
   ExecResult view;
   for (int host = 0; host < 1024; ++host) view.rows.push_back(Exited(host, host % 2));
@@ -101,6 +120,7 @@ TEST(ExecView, JsonHasTheTimeout) {
   const ExecResult view{.rows = {TimedOut(0)}, .summary = "0/1 ok", .exit_code = 124};
   LargeJson texts;
   const auto json = ToJson(view, texts);
+  EXPECT_EQ(json["hosts"][0]["odd_output"], nullptr);
   EXPECT_EQ(json["hosts"][0]["timeout"], true);
   EXPECT_EQ(json["hosts"][0]["error"], "timeout: it took long");
   EXPECT_EQ(json["exit_code"], 124);
