@@ -159,6 +159,18 @@ constexpr std::array kExamples = {
     Examples{"version", "jobman version --json"},
 };
 
+class UsageFormatter final : public CLI::Formatter {
+ public:
+  std::string make_option_usage(const CLI::Option* option) const override {
+    std::string usage;
+    for (int i = 0; i < option->get_expected_min(); ++i)
+      usage += (i > 0 ? " " : "") + make_option_name(option, true);
+    if (usage.empty()) usage = make_option_name(option, true);
+    if (option->get_expected_max() > std::max(option->get_expected_min(), 1)) usage += "...";
+    return option->get_required() ? usage : "[" + usage + "]";
+  }
+};
+
 std::string FooterOf(std::string_view command) {
   std::string text;
   for (const std::string& line : base::Split(std::string(ExamplesOf(command)), '\n')) {
@@ -184,6 +196,10 @@ std::string WrapLine(const std::string& line, int width) {
 }
 
 }  // namespace
+
+std::shared_ptr<CLI::FormatterBase> HelpFormatter() {
+  return std::make_shared<UsageFormatter>();
+}
 
 std::string_view ExamplesOf(std::string_view command) {
   const auto found = std::find_if(kExamples.begin(), kExamples.end(),

@@ -1,14 +1,19 @@
 #pragma once
 
+#include <memory>
 #include <string>
 #include <string_view>
 #include <vector>
 
 namespace CLI {  // NOLINT(readability-identifier-naming): of the library
 class App;
-}
+class FormatterBase;
+}  // namespace CLI
 
 namespace jobman::cli {
+
+/// Writes usage lines: "PATH PATH..." where CLI11 writes "PATH(2x)".
+std::shared_ptr<CLI::FormatterBase> HelpFormatter();
 
 /// Adds examples and the global options' names to the help of every command of `root`.
 void AddFooters(CLI::App& root);

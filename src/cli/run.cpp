@@ -198,6 +198,7 @@ void BuildCommandLine(CLI::App& root, const std::vector<std::string>& args, Glob
   root.description(
       "Runs jobs on Cloud TPU VMs: slices, setup, commands on every host, logs, retries.");
   root.footer(kFooter);
+  root.formatter(HelpFormatter());
   root.require_subcommand(1);
   root.fallthrough();  // global options may follow the command, too
   AddGlobalOptions(root, options);
