@@ -86,7 +86,26 @@ TEST_F(Cp, WhatCannotBeCopiedIsNamedAndNothingIsLeft) {
   for (const auto& entry : fs::directory_iterator(here())) EXPECT_EQ(entry.path().filename(), "a");
 }
 
-/// A host whose tar says what it likes.
+/// Two hosts that take 10 MB a second.
+TEST_F(Cp, OnATerminalItSaysHowFastItIsAndWhatIsLeft) {
+  Write("big", std::string(30'000'000, 'x'));
+  const std::string slow =
+      "#!/bin/sh\\n"
+      "case $(readlink /proc/$$/fd/1) in */archive)\\n"
+      "  for i in $(seq 30); do head -c 1000000; sleep 0.1; done ;; esac\\n"
+      "exec /bin/cat \"$@\"\\n";
+  On("mkdir -p ~/bin && printf '" + slow + "' >~/bin/cat && chmod +x ~/bin/cat");
+  On("echo 'export PATH=~/bin:$PATH' >>~/.bashrc");
+  const Ran ran = AnswerOnTerminal({"env", "TERM=xterm", JOBMAN_BIN_DIR "/jobman", "--home",
+                                    place_->home().string(), "cp", here() / "big", "1:"},
+                                   "(nothing is asked)", "");
+  EXPECT_EQ(ran.code, 0) << ran.out;
+  EXPECT_THAT(ran.out, testing::ContainsRegex(
+                           "[0-9.]+ MB of [0-9.]+ MB, [0-9.]+ [KM]B/s, [0-9]+s left; waiting"));
+  EXPECT_EQ(On("cmp big <(head -c 30000000 /dev/zero | tr '\\0' x)").code, 0);
+  On("rm -rf ~/bin ~/.bashrc ~/big");
+}
+
 TEST_F(Cp, OnATerminalItSaysWhichHostItWaitsFor) {
   Write("data.txt", "data");
   ASSERT_EQ(place_->Sim({"host", "pair-*/1", "hang"}).code, 0);
@@ -99,6 +118,7 @@ TEST_F(Cp, OnATerminalItSaysWhichHostItWaitsFor) {
                              HasSubstr("copied to 1 host ")));
 }
 
+/// A host whose tar says what it likes.
 TEST_F(Cp, AHostWritesNowhereElse) {
   Write("outside/kept", "mine");
   fs::create_directories(here() / "into");

@@ -184,6 +184,13 @@ TEST_F(ForwardOfARun, GoesOnAfterAPreemption) {
   GoesOnAfter([this] { EXPECT_EQ(place_.Sim({"preempt", "moves-*"}).code, 0); });
 }
 
+/// The slice stays, its address does not.
+TEST_F(ForwardOfARun, GoesOnAfterMaintenance) {
+  GoesOnAfter([this] {
+    EXPECT_EQ(place_.Sim({"maintain", "moves-000001-a1", "--for", "1s"}).code, 0);
+  });
+}
+
 TEST_F(Forward, InTheForegroundEndsWithItsJob) {
   KeepASlice();
   const pid_t forward = place_.Start({"forward", "1", ServerPort()});

@@ -2,7 +2,10 @@
 
 #include <gmock/gmock.h>
 
+#include <algorithm>
+#include <filesystem>
 #include <fstream>
+#include <iterator>
 #include <map>
 #include <string>
 
@@ -15,6 +18,12 @@ namespace jobman::client {
 namespace {
 
 using testing::ElementsAre;
+
+/// Of this process.
+int OpenFiles() {
+  const std::filesystem::directory_iterator files("/proc/self/fd");
+  return static_cast<int>(std::distance(begin(files), end(files)));
+}
 
 class LogFollowerTest : public test::ClientWorld {
  protected:
@@ -237,6 +246,34 @@ TEST_F(LogFollowerTest, AHostThatWritesALotKeepsNobodyWaiting) {
   while (!follower.done()) ASSERT_TRUE(Await(follower.Poll(take)).ok());
   EXPECT_FALSE(follower.behind());
   EXPECT_TRUE(said[0] == much) << said[0].size();
+}
+
+TEST_F(LogFollowerTest, OfManyHostsOneLogIsOpenAtATime) {
+  constexpr int kHosts = 300;
+  const core::Job job = Running();
+  const auto write = [&](const std::string& text) {
+    for (int host = 0; host < kHosts; ++host) {
+      const auto path = Context().paths.LogPath(job.id.value, 1, "run", host);
+      std::filesystem::create_directories(path.parent_path());
+      std::ofstream(path, std::ios::app) << text;
+    }
+  };
+  int most = 0;
+  std::string said;
+  const auto take = [&](const LogStage&, int, const LogPiece& piece) {
+    most = std::max(most, OpenFiles());
+    said += piece.bytes;
+    return true;
+  };
+  write("a");
+  const int before = OpenFiles();
+  LogFollower follower(Context(), job.id, {});
+  ASSERT_TRUE(Await(follower.Poll(take)).ok());
+  EXPECT_EQ(said, std::string(kHosts, 'a'));
+  write("b");
+  ASSERT_TRUE(Await(follower.Poll(take)).ok());
+  EXPECT_EQ(said.size(), std::size_t{2} * kHosts);
+  EXPECT_LE(most, before + 8) << "the log, and watches of folders";
 }
 
 TEST_F(LogFollowerTest, WhatIsReadInPartsOfALogWithTimesIsWhole) {
