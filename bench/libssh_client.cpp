@@ -31,7 +31,10 @@ namespace {
 using namespace jobman;
 
 constexpr int kMostSilenceMs = 60'000;  ///< of all hosts together
-/// As in src/ssh/connect.cpp: with other ciphers it would measure something else.
+/// As in src/ssh/connect.cpp: with other algorithms it would measure something else.
+constexpr const char* kKeyExchanges =
+    "ecdh-sha2-nistp256,curve25519-sha256,curve25519-sha256@libssh.org,ecdh-sha2-nistp384,"
+    "ecdh-sha2-nistp521,diffie-hellman-group16-sha512,diffie-hellman-group14-sha256";
 constexpr const char* kCiphers =
     "aes128-gcm@openssh.com,aes256-gcm@openssh.com,chacha20-poly1305@openssh.com,"
     "aes256-ctr,aes192-ctr,aes128-ctr";
@@ -108,6 +111,7 @@ class Host {
     ssh_options_set(session_, SSH_OPTIONS_KNOWNHOSTS, "/dev/null");
     ssh_options_set(session_, SSH_OPTIONS_GLOBAL_KNOWNHOSTS, "/dev/null");
     ssh_options_set(session_, SSH_OPTIONS_HOSTKEYS, "ssh-ed25519");
+    ssh_options_set(session_, SSH_OPTIONS_KEY_EXCHANGE, kKeyExchanges);
     ssh_options_set(session_, SSH_OPTIONS_CIPHERS_C_S, kCiphers);
     ssh_options_set(session_, SSH_OPTIONS_CIPHERS_S_C, kCiphers);
     ssh_options_set(session_, SSH_OPTIONS_FD, &socket_);
