@@ -271,6 +271,7 @@ void InputFeed::State::WakeReaders() const {
 }
 
 void InputFeed::State::Trim() {
+  if (pieces.empty()) return;
   std::size_t slowest = end();
   for (const Reader* reader : readers) slowest = std::min(slowest, reader->next());
   if (slowest == first) return;

@@ -32,15 +32,23 @@ Result<std::optional<std::string>> NextPiece(ports::RemoteCommand& command) {
   return std::optional<std::string>(std::move(piece));
 }
 
+/// A piece of the command's input, or its end.
+void AppendInput(std::string& frames, const std::string& piece) {
+  if (piece.empty())
+    controller::AppendFrame(frames, FrameType::kInput, {});
+  else
+    controller::AppendPieces(frames, FrameType::kInput, piece);
+}
+
 }  // namespace
 
 /// Shared with the coroutines beside the call's own.
 struct SharedCall::State {
   State(asio::any_io_executor loop, base::UniqueFd socket, ports::SharedTarget where,
         ports::RemoteCommand what)
-      : executor(loop),
-        looks(loop),
-        pipe(std::move(loop), std::move(socket)),
+      : executor(std::move(loop)),
+        looks(executor),
+        pipe(executor, std::move(socket)),
         target(std::move(where)),
         command(std::move(what)) {}
 
@@ -122,20 +130,22 @@ SharedCall::~SharedCall() {
   state_->pipe.Break();
 }
 
-Task<Status> SharedCall::Ask() {
+Task<Status> SharedCall::Ask(bool confirm) {
   const ports::RemoteCommand& command = state_->command;
   const controller::ShellRequest wanted{.target = state_->target,
                                         .command = command.command,
                                         .limit = command.limit,
                                         .silence = command.silence,
                                         .linger = command.linger,
-                                        .agent = base::GetEnv("SSH_AUTH_SOCK").value_or("")};
+                                        .agent = base::GetEnv("SSH_AUTH_SOCK").value_or(""),
+                                        .confirm = confirm};
   const std::string body = controller::Encode(wanted);
   if (body.size() > controller::kLongestBody)
     co_return base::InvalidArgument("the command is too long for the controller's socket");
   std::string request;
   controller::AppendFrame(request, FrameType::kRequest, body);
   JM_CO_TRY(co_await state_->pipe.Send(std::move(request)));
+  if (!confirm) co_return base::Ok();
   JM_CO_ASSIGN_OR_RETURN(const auto answer, co_await state_->pipe.Next());
   if (!answer) co_return NotAController();
   if (answer->type == FrameType::kAccepted) co_return base::Ok();
@@ -173,10 +183,12 @@ Task<std::optional<Status>> SharedCall::AwaitLogin(base::Duration look) {
   }
 }
 
-Task<void> SharedCall::SendInput(std::shared_ptr<State> state) {
+/// `first` was taken before.
+Task<void> SharedCall::SendInput(std::shared_ptr<State> state, std::optional<std::string> first) {
   bool ended = false;
   while (!ended) {
-    auto piece = NextPiece(state->command);
+    Result<std::optional<std::string>> piece = std::exchange(first, {});
+    if (!*piece) piece = NextPiece(state->command);
     if (!piece.ok()) {
       state->Fail(std::move(piece).error());
       co_return;
@@ -187,10 +199,7 @@ Task<void> SharedCall::SendInput(std::shared_ptr<State> state) {
     }
     ended = (*piece)->empty();
     std::string frames;
-    if (ended)
-      controller::AppendFrame(frames, FrameType::kInput, {});
-    else
-      controller::AppendPieces(frames, FrameType::kInput, **piece);
+    AppendInput(frames, **piece);
     const auto sent = co_await state->pipe.Send(std::move(frames));
     if (!sent.ok()) co_return;  // the reader finds out why
   }
@@ -210,9 +219,13 @@ Task<Result<int>> SharedCall::Finish(ports::ByteSink out, ports::ByteSink err) {
   }
   std::string go;
   controller::AppendFrame(go, FrameType::kGo, {});
+  // Most commands have no input: that it ends goes with the rest.
+  JM_CO_ASSIGN_OR_RETURN(std::optional<std::string> first, NextPiece(state.command));
+  const bool none = first && first->empty();
+  if (none) AppendInput(go, *first);
   const auto sent = co_await state.pipe.Send(std::move(go));
   if (!sent.ok()) co_return State::EndedBefore();
-  base::Spawn(state.executor, scope_, SendInput(state_));
+  if (!none) base::Spawn(state.executor, scope_, SendInput(state_, std::move(first)));
   for (;;) {
     JM_CO_TRY(co_await state.AwaitReader());
     JM_CO_ASSIGN_OR_RETURN(const Frame frame, co_await state.Next());

@@ -49,8 +49,9 @@ Task<Result<int>> RunOnOwn(std::shared_ptr<Link> link, ports::SharedTarget targe
                                     std::move(err));
 }
 
+/// The first request is confirmed; of others the next word is about the host.
 Task<Result<CallPtr>> AskController(std::shared_ptr<Link> link, ports::SharedTarget target,
-                                    ports::RemoteCommand command) {
+                                    ports::RemoteCommand command, bool first) {
   auto socket = controller::ConnectTo(link->socket);
   while (!socket.ok() && socket.error().code == base::Code::kResourceExhausted) {
     co_await base::Sleep(kConnectAgain);
@@ -60,7 +61,7 @@ Task<Result<CallPtr>> AskController(std::shared_ptr<Link> link, ports::SharedTar
   JM_CO_ASSIGN_OR_RETURN(link->controller, controller::PeerOfSameUser(socket->get()));
   auto call = std::make_unique<SharedCall>(link->executor, std::move(*socket), std::move(target),
                                            std::move(command));
-  JM_CO_TRY(co_await call->Ask());
+  JM_CO_TRY(co_await call->Ask(first));
   co_return std::move(call);
 }
 
@@ -77,6 +78,7 @@ class FirstAnswer {
   FirstAnswer(const FirstAnswer&) = delete;
   FirstAnswer& operator=(const FirstAnswer&) = delete;
 
+  bool is_first() const { return first_; }
   base::Duration limit() const { return first_ ? link_->times.first_answer : link_->times.answer; }
   void Set(Link::Answer answer) {
     if (!std::exchange(first_, false)) return;
@@ -96,7 +98,7 @@ Task<Result<CallPtr>> OpenCall(std::shared_ptr<Link> link, ports::SharedTarget t
   if (link->answer == Link::Answer::kNo)
     co_return base::Error{.code = base::Code::kUnavailable, .message = "it did not answer before"};
   FirstAnswer first(link);
-  auto asked = AskController(link, std::move(target), std::move(command));
+  auto asked = AskController(link, std::move(target), std::move(command), first.is_first());
   auto call = co_await base::WithTimeout(std::move(asked), first.limit(), "the controller");
   first.Set(call.ok() ? Link::Answer::kYes : Link::Answer::kNo);
   co_return std::move(call);
@@ -124,7 +126,7 @@ Task<Result<int>> RunShared(std::shared_ptr<Link> link, ports::SharedTarget targ
     co_return co_await (*call)->Finish(std::move(out), std::move(err));
   }
   if (login && !WorthATryOfOurs(login->error())) co_return login->error();
-  SayOwn(where, login ? login->error().ToString() : "it has ended or hangs");
+  SayOwn(where, login ? login->error().ToString() : "it refuses, has ended or hangs");
   call->reset();
   co_return co_await RunOnOwn(link, target, command, out, err);
 }

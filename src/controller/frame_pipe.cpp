@@ -24,8 +24,8 @@ base::Task<void> Await(Descriptor* descriptor, Descriptor::wait_type what) {
 
 }  // namespace
 
-FramePipe::FramePipe(asio::any_io_executor executor, base::UniqueFd socket)
-    : descriptor_(std::move(executor), socket.get()) {
+FramePipe::FramePipe(const asio::any_io_executor& executor, base::UniqueFd socket)
+    : descriptor_(executor, socket.get()) {
   socket.Release();
 }
 
@@ -54,18 +54,22 @@ base::Task<base::Result<std::optional<Frame>>> FramePipe::Next() {
   }
 }
 
-base::Task<base::Status> FramePipe::Send(std::string frames) {
-  std::size_t sent = 0;
-  while (sent < frames.size()) {
-    const auto count = send(descriptor_.native_handle(), frames.data() + sent, frames.size() - sent,
+base::Result<std::size_t> FramePipe::SendNow(std::string_view frames) {
+  for (;;) {
+    const auto count = send(descriptor_.native_handle(), frames.data(), frames.size(),
                             MSG_NOSIGNAL | MSG_DONTWAIT);
-    if (count >= 0) {
-      sent += static_cast<std::size_t>(count);
-      continue;
-    }
-    if (errno == EINTR) continue;
-    if (errno != EAGAIN) co_return Closed();
-    co_await Await(&descriptor_, Descriptor::wait_write);
+    if (count >= 0) return static_cast<std::size_t>(count);
+    if (errno == EAGAIN) return std::size_t{0};
+    if (errno != EINTR) return Closed();
+  }
+}
+
+base::Task<base::Status> FramePipe::Send(std::string frames) {
+  std::string_view left = frames;
+  while (!left.empty()) {
+    JM_CO_ASSIGN_OR_RETURN(const std::size_t sent, SendNow(left));
+    left.remove_prefix(sent);
+    if (sent == 0) co_await Await(&descriptor_, Descriptor::wait_write);
   }
   co_return base::Ok();
 }

@@ -1,5 +1,7 @@
 #include "jobman/controller/shell_frames.hpp"
 
+#include <array>
+
 #include "jobman/base/check.hpp"
 
 namespace jobman::controller {
@@ -9,10 +11,12 @@ constexpr std::size_t kNumberSize = 4;
 constexpr std::size_t kHeaderSize = kNumberSize + 1;
 
 void AppendNumber(std::string& bytes, std::size_t number) {
-  for (std::size_t i = 0; i < kNumberSize; ++i) {
-    bytes.push_back(static_cast<char>(number & 0xffU));
+  std::array<char, kNumberSize> written = {};
+  for (char& byte : written) {
+    byte = static_cast<char>(number & 0xffU);
     number >>= 8U;
   }
+  bytes.append(written.data(), written.size());
 }
 
 /// Of the first four bytes.
@@ -34,18 +38,18 @@ base::Error NoFrame(const std::string& what) {
                                what);
 }
 
-void AppendText(std::string& body, const std::string& text) {
+void AppendText(std::string& body, std::string_view text) {
   AppendNumber(body, text.size());
   body += text;
 }
 
 /// Takes a number and as many bytes from the front.
-base::Result<std::string> TakeText(std::string_view& body) {
+base::Result<std::string_view> TakeText(std::string_view& body) {
   if (body.size() < kNumberSize) return NoFrame("a field ends early");
   const std::size_t size = NumberAt(body);
   body.remove_prefix(kNumberSize);
   if (size > body.size()) return NoFrame("a field is longer than its frame");
-  std::string text(body.substr(0, size));
+  const std::string_view text = body.substr(0, size);
   body.remove_prefix(size);
   return text;
 }
@@ -88,21 +92,17 @@ base::Result<std::optional<Frame>> FrameReader::Next() {
       Frame{.type = type, .body = std::string(left.substr(kHeaderSize, size))});
 }
 
-std::string EncodeFields(const Fields& fields) {
-  std::string body;
-  for (const auto& [name, value] : fields) {
-    AppendText(body, name);
-    AppendText(body, value);
-  }
-  return body;
+void AppendField(std::string& body, std::string_view name, std::string_view value) {
+  AppendText(body, name);
+  AppendText(body, value);
 }
 
 base::Result<Fields> ParseFields(std::string_view body) {
   Fields fields;
   while (!body.empty()) {
-    JM_ASSIGN_OR_RETURN(std::string name, TakeText(body));
-    JM_ASSIGN_OR_RETURN(std::string value, TakeText(body));
-    fields.emplace_back(std::move(name), std::move(value));
+    JM_ASSIGN_OR_RETURN(const std::string_view name, TakeText(body));
+    JM_ASSIGN_OR_RETURN(const std::string_view value, TakeText(body));
+    fields.emplace_back(name, value);
   }
   return fields;
 }

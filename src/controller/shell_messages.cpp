@@ -1,5 +1,6 @@
 #include "jobman/controller/shell_messages.hpp"
 
+#include <algorithm>
 #include <array>
 
 #include "jobman/base/strings.hpp"
@@ -10,12 +11,14 @@ namespace {
 
 constexpr std::string_view kVouched = "vouched ";
 constexpr std::size_t kLongestText = std::size_t{16} << 10;
-constexpr std::size_t kMostContext = 16;
+constexpr std::size_t kMostContext = 12;
+/// Bytes of a request without its command.
+constexpr std::size_t kUsualRequest = 1024;
 constexpr int kLastPort = 65535;
 
 /// Members by the name of their field: one list for both directions.
 struct TextField {
-  const char* name;
+  std::string_view name;
   std::string ports::HostTarget::*member;
 };
 constexpr std::array kTexts = {TextField{"address", &ports::HostTarget::address},
@@ -27,14 +30,14 @@ constexpr std::array kTexts = {TextField{"address", &ports::HostTarget::address}
                                TextField{"proxy_command", &ports::HostTarget::proxy_command},
                                TextField{"vm_name", &ports::HostTarget::vm_name}};
 struct FlagField {
-  const char* name;
+  std::string_view name;
   bool ports::HostTarget::*member;
 };
 constexpr std::array kFlags = {FlagField{"first_sight", &ports::HostTarget::first_sight},
                                FlagField{"strict", &ports::HostTarget::strict},
                                FlagField{"forward_agent", &ports::HostTarget::forward_agent}};
 struct TimeField {
-  const char* name;
+  std::string_view name;
   std::optional<base::Duration> ShellRequest::*member;
 };
 constexpr std::array kTimes = {TimeField{"limit", &ShellRequest::limit},
@@ -45,7 +48,7 @@ base::Error Wrong(const std::string& what) {
   return base::InvalidArgument("a request to run a command: " + what);
 }
 
-base::Status ReadTime(ShellRequest& request, const TimeField& field, const std::string& value) {
+base::Status ReadTime(ShellRequest& request, const TimeField& field, std::string_view value) {
   const auto millis = base::ParseNumber(value);
   if (!millis || base::Duration{*millis} > base::kLongestDuration)
     return Wrong(std::string(field.name) + " is no time");
@@ -53,7 +56,7 @@ base::Status ReadTime(ShellRequest& request, const TimeField& field, const std::
   return base::Ok();
 }
 
-base::Status ReadField(ShellRequest& request, const std::string& name, const std::string& value) {
+base::Status ReadField(ShellRequest& request, std::string_view name, std::string_view value) {
   for (const TextField& field : kTexts)
     if (name == field.name) request.target.*field.member = value;
   for (const FlagField& field : kFlags)
@@ -63,9 +66,11 @@ base::Status ReadField(ShellRequest& request, const std::string& name, const std
   }
   if (name == "command") request.command = value;
   if (name == "agent") request.agent = value;
+  if (name == "confirm") request.confirm = value == "1";
   if (name == "port")
     request.target.port = static_cast<int>(base::ParseNumber(value.substr(0, 6)).value_or(0));
-  if (name.starts_with(kVouched)) request.target.vouched_keys[name.substr(kVouched.size())] = value;
+  if (name.starts_with(kVouched))
+    request.target.vouched_keys[std::string(name.substr(kVouched.size()))] = value;
   return base::Ok();
 }
 
@@ -90,20 +95,22 @@ base::Status CheckTarget(const ports::HostTarget& target) {
 }  // namespace
 
 std::string Encode(const ShellRequest& request) {
-  Fields fields = {{"version", std::to_string(kShellVersion)},
-                   {"command", request.command},
-                   {"agent", request.agent},
-                   {"port", std::to_string(request.target.port)}};
-  for (const TextField& field : kTexts)
-    fields.emplace_back(field.name, request.target.*field.member);
+  std::string body;
+  body.reserve(kUsualRequest + request.command.size());
+  AppendField(body, "version", std::to_string(kShellVersion));
+  AppendField(body, "command", request.command);
+  AppendField(body, "agent", request.agent);
+  AppendField(body, "confirm", request.confirm ? "1" : "0");
+  AppendField(body, "port", std::to_string(request.target.port));
+  for (const TextField& field : kTexts) AppendField(body, field.name, request.target.*field.member);
   for (const FlagField& field : kFlags)
-    fields.emplace_back(field.name, request.target.*field.member ? "1" : "0");
+    AppendField(body, field.name, request.target.*field.member ? "1" : "0");
   for (const TimeField& field : kTimes)
     if (const auto& time = request.*field.member)
-      fields.emplace_back(field.name, std::to_string(time->count()));
+      AppendField(body, field.name, std::to_string(time->count()));
   for (const auto& [type, key] : request.target.vouched_keys)
-    fields.emplace_back(std::string(kVouched) + type, key);
-  return EncodeFields(fields);
+    AppendField(body, std::string(kVouched) + type, key);
+  return body;
 }
 
 base::Result<ShellRequest> ParseRequest(std::string_view body) {
@@ -120,17 +127,16 @@ base::Result<ShellRequest> ParseRequest(std::string_view body) {
 }
 
 std::string Encode(const base::Error& error) {
-  Fields fields = {{"code", std::string(base::CodeName(error.code))},
-                   {"reason", std::string(base::ReasonName(error.reason))},
-                   {"message", base::Shorten(error.message, kLongestText)},
-                   {"hint", base::Shorten(error.hint, kLongestText)}};
+  std::string body;
+  AppendField(body, "code", base::CodeName(error.code));
+  AppendField(body, "reason", base::ReasonName(error.reason));
+  AppendField(body, "message", base::Shorten(error.message, kLongestText));
+  AppendField(body, "hint", base::Shorten(error.hint, kLongestText));
   if (error.retry_after)
-    fields.emplace_back("retry_after", std::to_string(error.retry_after->count()));
-  for (const std::string& frame : error.context) {
-    if (fields.size() < kMostContext)
-      fields.emplace_back("context", base::Shorten(frame, kLongestText));
-  }
-  return EncodeFields(fields);
+    AppendField(body, "retry_after", std::to_string(error.retry_after->count()));
+  for (std::size_t i = 0; i < std::min(error.context.size(), kMostContext); ++i)
+    AppendField(body, "context", base::Shorten(error.context[i], kLongestText));
+  return body;
 }
 
 base::Error ParseError(std::string_view body) {
@@ -143,7 +149,7 @@ base::Error ParseError(std::string_view body) {
     if (name == "reason") error.reason = base::ReasonFromName(value);
     if (name == "message") error.message = value;
     if (name == "hint") error.hint = value;
-    if (name == "context") error.context.push_back(value);
+    if (name == "context") error.context.emplace_back(value);
     if (name == "retry_after")
       error.retry_after = std::chrono::seconds{base::ParseNumber(value.substr(0, 9)).value_or(0)};
   }

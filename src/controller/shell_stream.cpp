@@ -1,5 +1,6 @@
 #include "controller/shell_stream.hpp"
 
+#include <asio/post.hpp>
 #include <utility>
 
 #include "jobman/base/env.hpp"
@@ -27,7 +28,7 @@ Status CheckAgent(const ShellRequest& request) {
 
 ShellStream::ShellStream(asio::any_io_executor executor, base::UniqueFd socket,
                          ports::HostShell* shell)
-    : executor_(executor), pipe_(std::move(executor), std::move(socket)), shell_(shell) {}
+    : executor_(std::move(executor)), pipe_(executor_, std::move(socket)), shell_(shell) {}
 
 void ShellStream::Start(std::function<void()> on_end) {
   base::Spawn(executor_, scope_, Serve(shared_from_this()),
@@ -58,7 +59,7 @@ Task<void> ShellStream::Serve(Self self) {
               request.error().ToString(), sent.ok() ? "" : ", which has gone");
     co_return;
   }
-  self->Queue(FrameType::kAccepted);
+  if (request->confirm) self->Queue(FrameType::kAccepted);
   self->runs_ = self->reads_ = true;
   base::Spawn(self->executor_, self->scope_, ReadInput(self));
   const auto result = co_await Run(self, std::move(*request));
@@ -136,8 +137,18 @@ Status ShellStream::Take(Frame frame) {
   return base::Ok();
 }
 
+/// Most frames go at once, which needs no coroutine.
+void ShellStream::SendOutput() {
+  const auto sent = pipe_.SendNow(output_);
+  if (!sent.ok()) return scope_.Cancel();
+  output_.erase(0, *sent);
+  writes_ = !output_.empty();
+  if (writes_) base::Spawn(executor_, scope_, WriteOutput(shared_from_this()));
+  changed_.WakeAll();
+  Wake();
+}
+
 Task<void> ShellStream::WriteOutput(Self self) {
-  co_await base::Yield();  // what else this turn has to say goes with it
   while (!self->output_.empty()) {
     std::string frames = std::exchange(self->output_, {});
     self->sending_ = frames.size();
@@ -177,7 +188,8 @@ void ShellStream::Queue(FrameType type, std::string_view body) {
   else
     AppendFrame(output_, type, body);
   if (std::exchange(writes_, true)) return;
-  base::Spawn(executor_, scope_, WriteOutput(shared_from_this()));
+  // Later: what else this turn has to say goes with it.
+  asio::post(executor_, [self = shared_from_this()] { self->SendOutput(); });
 }
 
 ports::ByteSink ShellStream::SinkTo(FrameType type) {

@@ -39,6 +39,7 @@ class ShellStream final : public ports::Pace, public std::enable_shared_from_thi
   static base::Task<base::Result<int>> Run(Self self, ShellRequest request);
   static base::Task<base::Status> AskToBegin(Self self);
   static base::Task<void> ReadInput(Self self);
+  void SendOutput();
   static base::Task<void> WriteOutput(Self self);
   static base::Task<void> AwaitRoom(Self self);
   static base::Task<void> AwaitEnd(Self self);
@@ -56,7 +57,7 @@ class ShellStream final : public ports::Pace, public std::enable_shared_from_thi
   std::size_t input_size_ = 0;  ///< bytes that it takes in memory
   std::string output_ = {};     ///< frames to be sent
   std::size_t sending_ = 0;     ///< bytes that are being sent
-  bool writes_ = false;         ///< WriteOutput() runs
+  bool writes_ = false;         ///< SendOutput() will run, or WriteOutput() does
   bool reads_ = false;          ///< ReadInput() runs
   bool runs_ = false;           ///< the request is accepted, and its command has not ended
   bool may_go_ = false;

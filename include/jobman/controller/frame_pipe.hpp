@@ -4,6 +4,7 @@
 #include <asio/posix/stream_descriptor.hpp>
 #include <optional>
 #include <string>
+#include <string_view>
 
 #include "jobman/base/handle.hpp"
 #include "jobman/base/task.hpp"
@@ -16,7 +17,7 @@ namespace jobman::controller {
 /// at the same time.
 class FramePipe {
  public:
-  FramePipe(asio::any_io_executor executor, base::UniqueFd socket);
+  FramePipe(const asio::any_io_executor& executor, base::UniqueFd socket);
 
   /// The next frame; nothing once the other side has closed. Others on the loop get their turn
   /// between pieces. Errors of FrameReader, and of reading.
@@ -24,6 +25,9 @@ class FramePipe {
   /// Sends frames, as long as that takes; none may be sent after a call that was cancelled.
   /// kUnavailable once the other side has closed.
   base::Task<base::Status> Send(std::string frames);
+  /// Sends what the socket takes now, and says how many bytes that was; may be called when nobody
+  /// sends. kUnavailable once the other side has closed.
+  base::Result<std::size_t> SendNow(std::string_view frames);
   /// Until the other side has closed, also while frames wait that nobody reads.
   base::Task<void> HungUp();
   /// Ends both directions: for both sides the other one has closed.

@@ -58,10 +58,11 @@ class FrameReader {
   std::size_t at_ = 0;  ///< the first byte that was not taken
 };
 
-/// Names and values, of any bytes, in a body. A name may occur several times.
-using Fields = std::vector<std::pair<std::string, std::string>>;
-std::string EncodeFields(const Fields& fields);
-/// kInvalidArgument for what EncodeFields() does not write.
+/// Appends a name and a value, of any bytes, to a body. A name may occur several times.
+void AppendField(std::string& body, std::string_view name, std::string_view value);
+/// Names and values, parts of the body that they were read from.
+using Fields = std::vector<std::pair<std::string_view, std::string_view>>;
+/// kInvalidArgument for what AppendField() does not write.
 base::Result<Fields> ParseFields(std::string_view body);
 
 }  // namespace jobman::controller

@@ -12,7 +12,7 @@ namespace jobman::controller {
 
 /// Of the frames and of what they mean. To be counted up with each change of either: another
 /// version is refused, and the command then uses connections of its own.
-inline constexpr int kShellVersion = 1;
+inline constexpr int kShellVersion = 2;
 
 /// What is to run on which host.
 struct ShellRequest {
@@ -22,6 +22,7 @@ struct ShellRequest {
   std::optional<base::Duration> silence = {};
   std::optional<base::Duration> linger = {};
   std::string agent = {};  ///< SSH_AUTH_SOCK of the one who asks
+  bool confirm = false;    ///< a request that is taken is answered at once, by kAccepted
   friend bool operator==(const ShellRequest&, const ShellRequest&) = default;
 };
 

@@ -144,12 +144,14 @@ TEST_F(ShellServerTest, AnotherVersionIsRefusedByName) {
   const auto pipe = Connect();
   const auto got = Read(pipe);
   std::string bytes;
-  AppendFrame(bytes, FrameType::kRequest, EncodeFields({{"version", "0"}}));
+  std::string body;
+  AppendField(body, "version", "0");
+  AppendFrame(bytes, FrameType::kRequest, body);
   Send(pipe, bytes);
   ASSERT_TRUE(Until([&] { return got->closed; }));
   ASSERT_EQ(got->frames.size(), 1u);
   EXPECT_EQ(got->frames[0].type, FrameType::kRefused);
-  EXPECT_EQ(got->frames[0].body, "the controller speaks version 1");
+  EXPECT_EQ(got->frames[0].body, "the controller speaks version 2");
   EXPECT_EQ(hosts_.logins, 0);
 }
 
