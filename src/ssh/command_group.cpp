@@ -15,11 +15,21 @@ namespace {
 constexpr std::string_view kReport = "jobman: group ";
 constexpr std::size_t kLongestReport = 64;
 
-/// The parent of this sh is the login shell. In /proc/PID/stat the group is the third word after
-/// the name, and the time of the start the twentieth.
-constexpr const char* kSayGroup =
-    "sh -c 'read -r l 2>/dev/null </proc/$PPID/stat && set -- ${l##*) } && [ \"$3\" = $PPID ] && "
-    "echo \"jobman: group $PPID ${20}\" >&2'; ";
+/// Reports the process `pid`, a variable of the shell that runs it. In /proc/PID/stat the group is
+/// the third word after the name, and the time of the start the twentieth.
+std::string Report(std::string_view pid) {
+  return fmt::format(
+      "'read -r jobman_stat 2>/dev/null </proc/{0}/stat && set -- ${{jobman_stat##*) }} && "
+      "[ \"$3\" = {0} ] && echo \"jobman: group {0} ${{20}}\" >&2; set --; unset jobman_stat'",
+      pid);
+}
+
+/// Most login shells can say it themselves; another one has a sh as its child, which costs a host
+/// as much time as its own start. All of this is understood by csh and, since its version 3, fish.
+std::string SayGroup() {
+  constexpr std::string_view kPlain = "test \"$SHELL\" = /bin/bash -o \"$SHELL\" = /bin/sh";
+  return fmt::format("{0} || sh -c {1}; {0} && eval {2}; ", kPlain, Report("$PPID"), Report("$$"));
+}
 
 /// One line without "!", so that it is the same word in every login shell. A leader with another
 /// start is another process, so the group has ended: the kernel gives no pid to a new process while
@@ -49,6 +59,7 @@ bool IsLeader(const std::string& word) {
 }  // namespace
 
 std::string ReportingLine(const std::string& line) {
+  static const std::string kSayGroup = SayGroup();
   return kSayGroup + line;
 }
 

@@ -4,11 +4,13 @@
 #include <signal.h>
 #include <unistd.h>
 
+#include <cstdlib>
 #include <utility>
 #include <vector>
 
 #include "jobman/base/process.hpp"
 #include "jobman/base/task.hpp"
+#include "tests/support/temp_dir.hpp"
 
 namespace jobman::ssh {
 namespace {
@@ -66,6 +68,35 @@ TEST(CommandGroup, TheLineStillRunsAsItDid) {
   EXPECT_EQ(ran.exit_code, 7);
   EXPECT_EQ(ran.out, "out\n");
   EXPECT_THAT(ran.err, testing::MatchesRegex("jobman: group [0-9]+ [0-9]+\nerr\n"));
+}
+
+/// Of a login shell that finds its programs in `path`.
+base::ProcessResult As(const std::string& shell, const std::string& path, const std::string& line) {
+  const test::TempDir home;  // fish writes there
+  asio::io_context loop;
+  auto ran = base::RunTask(
+      loop, base::RunProcess({"env", "-i", "HOME=" + home.path().string(), "SHELL=" + shell,
+                              "PATH=" + path, "/usr/bin/setsid", "-w", shell, "-c", line},
+                             {}));
+  EXPECT_TRUE(ran.ok());
+  return std::move(*ran);
+}
+
+TEST(CommandGroup, EachLoginShellSaysItOnce) {
+  const char* const path = getenv("PATH");
+  for (const std::string shell :
+       {"/bin/bash", "/bin/sh", "/usr/bin/bash", "/usr/bin/zsh", "/usr/bin/fish", "/bin/tcsh"}) {
+    if (access(shell.c_str(), X_OK) != 0) continue;
+    const auto ran = As(shell, path, ReportingLine("echo out"));
+    EXPECT_EQ(ran.out, "out\n") << shell;
+    EXPECT_THAT(ran.err, testing::MatchesRegex("jobman: group [0-9]+ [0-9]+\n")) << shell;
+  }
+}
+
+TEST(CommandGroup, AUsualShellNeedsNoOtherProcess) {
+  const auto ran = As("/bin/sh", "/nowhere", ReportingLine("echo \"$#$jobman_stat\""));
+  EXPECT_EQ(ran.out, "0\n") << "nothing of it is left";
+  EXPECT_THAT(ran.err, testing::MatchesRegex("jobman: group [0-9]+ [0-9]+\n"));
 }
 
 TEST(CommandGroup, AllOfItIsEnded) {
