@@ -34,7 +34,8 @@ constexpr int kMostSilenceMs = 60'000;  ///< of all hosts together
 /// As in src/ssh/connect.cpp: with other algorithms it would measure something else.
 constexpr const char* kKeyExchanges =
     "ecdh-sha2-nistp256,curve25519-sha256,curve25519-sha256@libssh.org,ecdh-sha2-nistp384,"
-    "ecdh-sha2-nistp521,diffie-hellman-group16-sha512,diffie-hellman-group14-sha256";
+    "ecdh-sha2-nistp521,diffie-hellman-group18-sha512,diffie-hellman-group16-sha512,"
+    "diffie-hellman-group-exchange-sha256,diffie-hellman-group14-sha256";
 constexpr const char* kCiphers =
     "aes128-gcm@openssh.com,aes256-gcm@openssh.com,chacha20-poly1305@openssh.com,"
     "aes256-ctr,aes192-ctr,aes128-ctr";

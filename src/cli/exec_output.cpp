@@ -94,8 +94,10 @@ void ExecOutput::Finish() {
 std::string ExecOutput::OddOf(int host, bool failed) const {
   const auto found = odd_.find(host);
   if (found == odd_.end()) return {};
-  const std::string err = found->second.err.Words(failed);
-  return err.empty() ? found->second.out.Words(failed) : err;
+  const auto& [out, err] = found->second;
+  const auto first = [](std::string one, std::string other) { return one.empty() ? other : one; };
+  std::string full = failed ? first(err.FullDisk(), out.FullDisk()) : "";
+  return first(std::move(full), first(err.Words(), out.Words()));
 }
 
 std::map<int, ui::HostText> ExecOutput::Texts() const {

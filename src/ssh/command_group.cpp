@@ -15,20 +15,26 @@ namespace {
 constexpr std::string_view kReport = "jobman: group ";
 constexpr std::size_t kLongestReport = 64;
 
-/// Reports the process `pid`, a variable of the shell that runs it. In /proc/PID/stat the group is
-/// the third word after the name, and the time of the start the twentieth.
-std::string Report(std::string_view pid) {
-  return fmt::format(
-      "'read -r jobman_stat 2>/dev/null </proc/{0}/stat && set -- ${{jobman_stat##*) }} && "
-      "[ \"$3\" = {0} ] && echo \"jobman: group {0} ${{20}}\" >&2; set --; unset jobman_stat'",
-      pid);
-}
+/// The parent of this sh is the login shell. In /proc/PID/stat the group is the third word after
+/// the name, and the time of the start the twentieth.
+constexpr const char* kChildSays =
+    "sh -c 'read -r l 2>/dev/null </proc/$PPID/stat && set -- ${l##*) } && [ \"$3\" = $PPID ] && "
+    "echo \"jobman: group $PPID ${20}\" >&2'; ";
 
-/// Most login shells can say it themselves; another one has a sh as its child, which costs a host
-/// as much time as its own start. All of this is understood by csh and, since its version 3, fish.
+/// For the login shell itself, whatever its startup files have set: IFS is that of this `read`, and
+/// a name has the last of its words. The second word is the shell's own name, which has no space.
+constexpr const char* kShellSays =
+    "eval 'IFS=\" \" read -r jm_x jm_x jm_x jm_x jm_g jm_x jm_x jm_x jm_x jm_x jm_x jm_x jm_x jm_x "
+    "jm_x jm_x jm_x jm_x jm_x jm_x jm_x jm_s jm_x 2>/dev/null </proc/$$/stat && "
+    "[ \"$jm_g\" = \"$$\" ] && echo \"jobman: group $$ $jm_s\" >&2; unset jm_x jm_g jm_s'; ";
+
+/// sshd sets SHELL. Most login shells can say it themselves; for another one a sh does, which costs
+/// its host as much time as the login shell's own start. csh understands all of it, and fish since
+/// its version 3; that comes last which leaves 0 behind in each of them.
+constexpr const char* kIsPlain = "test \"$SHELL\" = /bin/bash -o \"$SHELL\" = /bin/sh";
+
 std::string SayGroup() {
-  constexpr std::string_view kPlain = "test \"$SHELL\" = /bin/bash -o \"$SHELL\" = /bin/sh";
-  return fmt::format("{0} || sh -c {1}; {0} && eval {2}; ", kPlain, Report("$PPID"), Report("$$"));
+  return fmt::format("{0} && {1}{0} || {2}", kIsPlain, kShellSays, kChildSays);
 }
 
 /// One line without "!", so that it is the same word in every login shell. A leader with another

@@ -3,8 +3,6 @@
 #include <algorithm>
 #include <array>
 
-#include "jobman/base/strings.hpp"
-
 namespace jobman::ui {
 namespace {
 
@@ -41,12 +39,16 @@ void OddOutput::KeepEnd(std::string_view piece) {
   if (end_.size() > kEnd) end_.erase(0, end_.size() - kEnd);
 }
 
-std::string OddOutput::Words(bool failed) const {
+std::string OddOutput::FullDisk() const {
   for (const std::string_view words : kDiskIsFull)
-    if (failed && end_.find(words) != std::string::npos) return std::string(words);
+    if (end_.find(words) != std::string::npos) return std::string(words);
+  return {};
+}
+
+/// Without the length, by which a thousand hosts would have as many rows.
+std::string OddOutput::Words() const {
   if (binary_) return "binary data";
-  if (longest_ < kLongLine) return {};
-  return "a line of " + base::FormatBytes(static_cast<std::int64_t>(longest_));
+  return longest_ > kLongLine ? "a line of over 1 MB" : "";
 }
 
 }  // namespace jobman::ui

@@ -219,7 +219,7 @@ TEST_F(Scale, GarbageAndAnEndlessLineOfOneHostCostTheOthersNothing) {
   EXPECT_GE(bytes, std::size_t{100'000'000});
   EXPECT_LT(longest, std::size_t{1'000'000}) << "an endless line is shown in pieces";
   EXPECT_THAT(ran.err, ContainsRegex("\n7 +0 +[^ ]+ +binary data\n"));
-  EXPECT_THAT(ran.err, ContainsRegex("\n9 +0 +[^ ]+ +a line of 95.4 MB\n"));
+  EXPECT_THAT(ran.err, ContainsRegex("\n9 +0 +[^ ]+ +a line of over 1 MB\n"));
 }
 
 }  // namespace

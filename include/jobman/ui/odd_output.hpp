@@ -6,14 +6,15 @@
 
 namespace jobman::ui {
 
-/// What is odd about a host's output, found while it passes by in pieces cut anywhere. Takes some
-/// hundred bytes, however much that is.
+/// What is odd about a stream that a host writes, found while it passes by in pieces cut anywhere.
+/// Takes a kilobyte or two, however long it is.
 class OddOutput {
  public:
   void Add(std::string_view piece);
-  /// For a row about the host: "binary data", "a line of 100.0 MB"; of a command that `failed`
-  /// also an end that names a full disk, "No space left on device". Empty if nothing is odd.
-  std::string Words(bool failed) const;
+  /// "No space left on device", if its end says that, or a quota: why a command may have failed.
+  std::string FullDisk() const;
+  /// For a row about the host: "binary data", "a line of over 1 MB". Empty if nothing is odd.
+  std::string Words() const;
 
  private:
   void Measure(std::string_view piece);

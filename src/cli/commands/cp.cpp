@@ -77,7 +77,7 @@ void AddCp(CLI::App& root, Invocation& chosen) {
           "What, and then where to; JOB:PATH is on the hosts, in the home folder unless it "
           "begins with /")
       ->required()
-      ->expected(2, 100000);
+      ->expected(2, -1);
   command
       ->add_option("-w,--host", options->hosts,
                    "\"all\", or numbers and ranges: 0,3-7; otherwise to all hosts, or from host 0. "

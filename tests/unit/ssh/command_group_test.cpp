@@ -4,11 +4,11 @@
 #include <signal.h>
 #include <unistd.h>
 
-#include <cstdlib>
 #include <utility>
 #include <vector>
 
 #include "jobman/base/process.hpp"
+#include "jobman/base/strings.hpp"
 #include "jobman/base/task.hpp"
 #include "tests/support/temp_dir.hpp"
 
@@ -82,21 +82,39 @@ base::ProcessResult As(const std::string& shell, const std::string& path, const 
   return std::move(*ran);
 }
 
-TEST(CommandGroup, EachLoginShellSaysItOnce) {
-  const char* const path = getenv("PATH");
-  for (const std::string shell :
-       {"/bin/bash", "/bin/sh", "/usr/bin/bash", "/usr/bin/zsh", "/usr/bin/fish", "/bin/tcsh"}) {
-    if (access(shell.c_str(), X_OK) != 0) continue;
-    const auto ran = As(shell, path, ReportingLine("echo out"));
-    EXPECT_EQ(ran.out, "out\n") << shell;
-    EXPECT_THAT(ran.err, testing::MatchesRegex("jobman: group [0-9]+ [0-9]+\n")) << shell;
+constexpr const char* kPrograms = "/usr/bin:/bin";
+
+class LoginShells : public testing::TestWithParam<const char*> {};
+
+TEST_P(LoginShells, SayItOnceAndRunTheLineAsItIs) {
+  const std::string shell = GetParam();
+  if (access(shell.c_str(), X_OK) != 0) GTEST_SKIP() << shell << " is not installed";
+  const auto ran = As(shell, kPrograms, ReportingLine("echo out"));
+  EXPECT_EQ(ran.out, "out\n");
+  EXPECT_EQ(ran.exit_code, 0);
+  EXPECT_THAT(ran.err, testing::MatchesRegex("jobman: group [0-9]+ [0-9]+\n"));
+  EXPECT_EQ(As(shell, kPrograms, ReportingLine("exit")).exit_code, 0) << "the status before it";
+}
+
+INSTANTIATE_TEST_SUITE_P(All, LoginShells,
+                         testing::Values("/bin/bash", "/bin/sh", "/usr/bin/bash", "/usr/bin/zsh",
+                                         "/usr/bin/fish", "/bin/tcsh", "/bin/ksh"));
+
+TEST(CommandGroup, AUsualShellNeedsNoOtherProcess) {
+  for (const std::string shell : {"/bin/sh", "/bin/bash"}) {
+    const auto ran = As(shell, "/nowhere", ReportingLine("echo \"$#$jm_x$jm_g$jm_s\""));
+    EXPECT_EQ(ran.out, "0\n") << "nothing of it is left";
+    EXPECT_THAT(ran.err, testing::MatchesRegex("jobman: group [0-9]+ [0-9]+\n"));
   }
 }
 
-TEST(CommandGroup, AUsualShellNeedsNoOtherProcess) {
-  const auto ran = As("/bin/sh", "/nowhere", ReportingLine("echo \"$#$jobman_stat\""));
-  EXPECT_EQ(ran.out, "0\n") << "nothing of it is left";
-  EXPECT_THAT(ran.err, testing::MatchesRegex("jobman: group [0-9]+ [0-9]+\n"));
+TEST(CommandGroup, WhatStartupFilesSetDoesNotMatter) {
+  for (const std::string before : {"IFS=:", "set -u", "set -e", "unset IFS", "set -f -- a b c"}) {
+    const auto ran = As("/bin/bash", kPrograms, before + "; " + ReportingLine("echo \"$#\""));
+    EXPECT_EQ(ran.exit_code, 0) << before;
+    EXPECT_EQ(ran.out, base::Contains(before, "a b c") ? "3\n" : "0\n") << before;
+    EXPECT_THAT(ran.err, testing::MatchesRegex("jobman: group [0-9]+ [0-9]+\n")) << before;
+  }
 }
 
 TEST(CommandGroup, AllOfItIsEnded) {

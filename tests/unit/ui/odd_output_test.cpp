@@ -5,11 +5,14 @@
 namespace jobman::ui {
 namespace {
 
-/// Of a command that has failed, all in pieces of this size.
-std::string WordsOf(const std::string& text, std::size_t piece = 1000, bool failed = true) {
+/// Of a text that arrives in pieces of this size.
+OddOutput Of(const std::string& text, std::size_t piece = 1000) {
   OddOutput output;
   for (std::size_t at = 0; at < text.size(); at += piece) output.Add(text.substr(at, piece));
-  return output.Words(failed);
+  return output;
+}
+std::string WordsOf(const std::string& text, std::size_t piece = 1000) {
+  return Of(text, piece).Words();
 }
 
 const std::string kMegabyte(std::size_t{1} << 20, 'x');
@@ -22,13 +25,15 @@ TEST(OddOutput, TextIsNotOdd) {
 
 TEST(OddOutput, AZeroByteIsBinaryData) {
   EXPECT_EQ(WordsOf(std::string("text\n\0", 6), 1), "binary data");
-  EXPECT_EQ(WordsOf(std::string("\0", 1) + kMegabyte, 1000, false), "binary data");
+  EXPECT_EQ(WordsOf(std::string("\0", 1) + kMegabyte + kMegabyte), "binary data");
 }
 
 TEST(OddOutput, ALongLineIsMeasuredAcrossPieces) {
-  for (const std::size_t piece : {std::size_t{1000}, std::size_t{65536}})
-    EXPECT_EQ(WordsOf("a\n" + kMegabyte + "x", piece), "a line of 1.0 MB");
-  EXPECT_EQ(WordsOf(kMegabyte + "\nb\n" + kMegabyte + kMegabyte + "\nc"), "a line of 2.0 MB");
+  for (const std::size_t piece : {std::size_t{1000}, std::size_t{65536}}) {
+    EXPECT_EQ(WordsOf("a\n" + kMegabyte + "x", piece), "a line of over 1 MB");
+    EXPECT_EQ(WordsOf("a\n" + kMegabyte + "\nb", piece), "");
+  }
+  EXPECT_EQ(WordsOf(kMegabyte + "\nb\n" + kMegabyte + kMegabyte + "\nc"), "a line of over 1 MB");
 }
 
 TEST(OddOutput, ManyLinesAreNoLongOne) {
@@ -43,14 +48,14 @@ TEST(OddOutput, ManyLinesAreNoLongOne) {
   EXPECT_EQ(WordsOf(bar), "") << "a progress bar";
 }
 
-TEST(OddOutput, AFullDiskIsTheEndOfACommandThatFailed) {
+TEST(OddOutput, AFullDiskIsNamedAtTheEnd) {
   const std::string text =
       "writing\nhead: error writing 'standard output': No space left on device\n";
-  EXPECT_EQ(WordsOf(text), "No space left on device");
-  EXPECT_EQ(WordsOf(text, 1), "No space left on device") << "cut anywhere";
-  EXPECT_EQ(WordsOf("cp: a: Disk quota exceeded\n"), "Disk quota exceeded");
-  EXPECT_EQ(WordsOf(text, 1000, false), "") << "the command went on";
-  EXPECT_EQ(WordsOf(text + std::string(600, '.')), "") << "not how it ended";
+  EXPECT_EQ(Of(text).FullDisk(), "No space left on device");
+  EXPECT_EQ(Of(text, 1).FullDisk(), "No space left on device") << "cut anywhere";
+  EXPECT_EQ(Of("cp: a: Disk quota exceeded\n").FullDisk(), "Disk quota exceeded");
+  EXPECT_EQ(Of("fine\n").FullDisk(), "");
+  EXPECT_EQ(Of(text + std::string(600, '.')).FullDisk(), "") << "not how it ended";
 }
 
 }  // namespace
