@@ -17,6 +17,7 @@ using controller::FrameType;
 
 /// Looks without a sign of life until the controller counts as hanging.
 constexpr int kMostSilentLooks = 4;
+constexpr std::size_t kLongestRefusal = 200;
 
 base::Error NotAController() {
   return {.code = base::Code::kUnavailable, .message = "the controller does not answer as one"};
@@ -30,14 +31,6 @@ Result<std::optional<std::string>> NextPiece(ports::RemoteCommand& command) {
   if (!command.next_input) return std::optional<std::string>(std::string());
   JM_ASSIGN_OR_RETURN(std::string piece, command.next_input());
   return std::optional<std::string>(std::move(piece));
-}
-
-/// A piece of the command's input, or its end.
-void AppendInput(std::string& frames, const std::string& piece) {
-  if (piece.empty())
-    controller::AppendFrame(frames, FrameType::kInput, {});
-  else
-    controller::AppendPieces(frames, FrameType::kInput, piece);
 }
 
 }  // namespace
@@ -151,7 +144,7 @@ Task<Status> SharedCall::Ask(bool confirm) {
   if (answer->type == FrameType::kAccepted) co_return base::Ok();
   if (answer->type != FrameType::kRefused) co_return NotAController();
   base::Error refused{.code = base::Code::kFailedPrecondition,
-                      .message = base::Shorten(answer->body, 200)};
+                      .message = base::Shorten(answer->body, kLongestRefusal)};
   co_return refused;
 }
 
@@ -177,18 +170,21 @@ Task<std::optional<Status>> SharedCall::AwaitLogin(base::Duration look) {
     if (!frame.ok()) co_return std::nullopt;
     if (frame->type == FrameType::kAlive) continue;
     if (frame->type == FrameType::kConnected) co_return base::Ok();
+    if (frame->type == FrameType::kRefused) {
+      base::Error refused{.code = base::Code::kAborted,
+                          .message = base::Shorten(frame->body, kLongestRefusal)};
+      co_return refused;
+    }
     if (frame->type != FrameType::kFailed) co_return std::nullopt;
     Status failed = controller::ParseError(frame->body);
     co_return failed;
   }
 }
 
-/// `first` was taken before.
-Task<void> SharedCall::SendInput(std::shared_ptr<State> state, std::optional<std::string> first) {
+Task<void> SharedCall::SendInput(std::shared_ptr<State> state) {
   bool ended = false;
   while (!ended) {
-    Result<std::optional<std::string>> piece = std::exchange(first, {});
-    if (!*piece) piece = NextPiece(state->command);
+    auto piece = NextPiece(state->command);
     if (!piece.ok()) {
       state->Fail(std::move(piece).error());
       co_return;
@@ -199,7 +195,10 @@ Task<void> SharedCall::SendInput(std::shared_ptr<State> state, std::optional<std
     }
     ended = (*piece)->empty();
     std::string frames;
-    AppendInput(frames, **piece);
+    if (ended)
+      controller::AppendFrame(frames, FrameType::kInput, {});
+    else
+      controller::AppendPieces(frames, FrameType::kInput, **piece);
     const auto sent = co_await state->pipe.Send(std::move(frames));
     if (!sent.ok()) co_return;  // the reader finds out why
   }
@@ -219,13 +218,13 @@ Task<Result<int>> SharedCall::Finish(ports::ByteSink out, ports::ByteSink err) {
   }
   std::string go;
   controller::AppendFrame(go, FrameType::kGo, {});
-  // Most commands have no input: that it ends goes with the rest.
-  JM_CO_ASSIGN_OR_RETURN(std::optional<std::string> first, NextPiece(state.command));
-  const bool none = first && first->empty();
-  if (none) AppendInput(go, *first);
+  // That there is no input goes with it. None is taken yet: if the controller has gone, whoever
+  // gives it is asked again.
+  const bool none = state.command.input.empty() && !state.command.pace && !state.command.next_input;
+  if (none) controller::AppendFrame(go, FrameType::kInput, {});
   const auto sent = co_await state.pipe.Send(std::move(go));
   if (!sent.ok()) co_return State::EndedBefore();
-  if (!none) base::Spawn(state.executor, scope_, SendInput(state_, std::move(first)));
+  if (!none) base::Spawn(state.executor, scope_, SendInput(state_));
   for (;;) {
     JM_CO_TRY(co_await state.AwaitReader());
     JM_CO_ASSIGN_OR_RETURN(const Frame frame, co_await state.Next());

@@ -3,7 +3,6 @@
 #include <asio/any_io_executor.hpp>
 #include <memory>
 #include <optional>
-#include <string>
 
 #include "jobman/base/waiters.hpp"
 #include "jobman/controller/frame_pipe.hpp"
@@ -26,8 +25,9 @@ class SharedCall {
   /// Asks the controller; with `confirm` waits for its answer. Errors: it refuses, or does not
   /// answer as one.
   base::Task<base::Status> Ask(bool confirm);
-  /// Until the host has accepted the login; the error is the controller's, about the host. Nothing:
-  /// the controller refuses, ended, hangs or talks nonsense. Nothing has run in either case.
+  /// Until the host has accepted the login; the error is the controller's, about the host, or
+  /// kAborted if it refuses the request. Nothing: it ended, hangs or talks nonsense. Nothing has
+  /// run in either case.
   base::Task<std::optional<base::Status>> AwaitLogin(base::Duration look);
   /// Lets the command begin, if may_begin does, and passes input and output until it ends. Errors
   /// are those of HostShell::Run(): kHostTimeout if the controller ended before it could begin.
@@ -36,7 +36,7 @@ class SharedCall {
  private:
   struct State;
   static void LookForLife(const std::shared_ptr<State>& state, base::Duration look, int silent = 0);
-  static base::Task<void> SendInput(std::shared_ptr<State> state, std::optional<std::string> first);
+  static base::Task<void> SendInput(std::shared_ptr<State> state);
 
   std::shared_ptr<State> state_;
   base::CancelScope scope_ = {};

@@ -91,7 +91,8 @@ class FirstAnswer {
   bool first_ = false;
 };
 
-/// A command that the controller has taken. An error if it cannot be: then nothing has run.
+/// A command that the controller has taken, or, after the first one, was asked to run. An error if
+/// it cannot be: then nothing has run.
 Task<Result<CallPtr>> OpenCall(std::shared_ptr<Link> link, ports::SharedTarget target,
                                ports::RemoteCommand command) {
   while (link->answer == Link::Answer::kAsked) co_await link->answered.Wait();
@@ -126,7 +127,7 @@ Task<Result<int>> RunShared(std::shared_ptr<Link> link, ports::SharedTarget targ
     co_return co_await (*call)->Finish(std::move(out), std::move(err));
   }
   if (login && !WorthATryOfOurs(login->error())) co_return login->error();
-  SayOwn(where, login ? login->error().ToString() : "it refuses, has ended or hangs");
+  SayOwn(where, login ? login->error().ToString() : "it has ended or hangs");
   call->reset();
   co_return co_await RunOnOwn(link, target, command, out, err);
 }

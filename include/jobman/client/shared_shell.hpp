@@ -11,7 +11,8 @@ namespace jobman::client {
 struct SharedShellTimes {
   /// At the first command of a shell, whose answer decides for the others.
   base::Duration first_answer = std::chrono::milliseconds{500};
-  /// Once it has answered: many hosts keep it busy.
+  /// Once it has answered, for the request to reach it: many hosts keep it busy. One that hangs
+  /// from then on shows by `look`.
   base::Duration answer = std::chrono::seconds{10};
   /// How often it is looked whether a command's stream has said anything. It is given up after
   /// four looks at which it had not; the controller shows every 15 s that it is alive.

@@ -16,7 +16,7 @@ namespace jobman::controller {
 
 enum class FrameType : std::uint8_t {
   kRequest = 1,    ///< first, to the controller: a ShellRequest
-  kAccepted = 2,   ///< first, from it: it tries to reach the host
+  kAccepted = 2,   ///< first, from it, if the request wants that: it tries to reach the host
   kRefused = 3,    ///< or: it does not; the body says why
   kConnected = 4,  ///< from it: the host has accepted the login
   kGo = 5,         ///< to it: the command may begin; without it nothing runs

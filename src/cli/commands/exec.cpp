@@ -156,10 +156,13 @@ bool IsKnownEmpty(int fd) {
          one.st_rdev == null.st_rdev;
 }
 
+bool HasInput(const App& app) {
+  return app.input() >= 0 && !IsKnownEmpty(app.input());
+}
+
 /// What is read here goes to all hosts in step.
 base::Status MakeRoom(App& app, std::size_t hosts) {
-  if (app.input() >= 0 && !IsKnownEmpty(app.input()))
-    return MakeRoomForAll("standard input", "run it without: </dev/null", hosts);
+  if (HasInput(app)) return MakeRoomForAll("standard input", "run it without: </dev/null", hosts);
   MakeRoomForHosts(app, hosts);
   return base::Ok();
 }
@@ -176,7 +179,7 @@ Result<int> RunOn(App& app, const client::Context& context, const ExecOptions& o
   client::Vouching vouching(context);
   vouching.CompleteAll(job, hosts);
   client::InputFeed input(context.loop->get_executor(), app.input());
-  if (app.input() >= 0) {
+  if (HasInput(app)) {
     for (ssh::FanOutHost& host : hosts) host.pace = input.Join();
     input.Start();
   }

@@ -272,6 +272,33 @@ TEST_F(SharedShellTest, AControllerOfAnotherVersionIsLeftAlone) {
   EXPECT_EQ(own_.begun, 3);
 }
 
+/// What only the first request has confirmed holds for the others until they are refused.
+TEST_F(SharedShellTest, ALaterRequestThatIsTurnedAwayRunsOnOurOwn) {
+  const auto listener = controller::ListenAt(socket_);
+  ASSERT_TRUE(listener.ok());
+  std::string whole;
+  controller::AppendFrame(whole, controller::FrameType::kAccepted, {});
+  controller::AppendFrame(whole, controller::FrameType::kConnected, {});
+  controller::AppendFrame(whole, controller::FrameType::kEnded, "3");
+  std::string refusal;
+  controller::AppendFrame(refusal, controller::FrameType::kRefused, "there are too many");
+  int own = 0;
+  for (const std::string& answer : {whole, refusal, std::string()}) {
+    const auto run = Start({.command = "exit 4"});
+    base::UniqueFd peer;
+    ASSERT_TRUE(Until([&] {
+      peer = base::UniqueFd(::accept(listener->get(), nullptr, nullptr));
+      return static_cast<bool>(peer);
+    }));
+    ASSERT_EQ(::send(peer.get(), answer.data(), answer.size(), MSG_NOSIGNAL), std::ssize(answer));
+    if (answer != whole) peer.Reset();
+    ASSERT_TRUE(Until([&] { return run->ended; })) << answer;
+    ASSERT_TRUE(run->result->ok()) << run->result->error().ToString();
+    EXPECT_EQ(run->result->value(), answer == whole ? 3 : 4);
+    EXPECT_EQ(own_.begun, answer == whole ? own : ++own);
+  }
+}
+
 TEST_F(SharedShellTest, WhatTheControllerCannotLogInToMayBeOurs) {
   StartController();
   hosts_.refuses = base::Error{
@@ -365,6 +392,27 @@ TEST_F(SharedShellTest, AControllerThatEndsRightBeforeTheCommandBeginsIsToldAsTh
               testing::AllOf(HasSubstr("before the command began"),
                              testing::Not(HasSubstr("while the command ran"))));
   EXPECT_THAT(run->result->error().hint, HasSubstr("repeat it"));
+}
+
+/// Who gives the input is asked once the controller may begin: the next try needs all of it.
+TEST_F(SharedShellTest, AControllerThatEndsRightBeforeTheCommandBeginsHasTakenNoInput) {
+  const auto listener = controller::ListenAt(socket_);
+  ASSERT_TRUE(listener.ok());
+  base::UniqueFd peer;
+  const auto end = [&peer] { return CloseIt(&peer); };
+  const auto pace = std::make_shared<test::SetPace>();
+  const auto run = Start({.command = "cat", .pace = pace, .may_begin = end});
+  ASSERT_TRUE(Until([&] {
+    peer = base::UniqueFd(::accept(listener->get(), nullptr, nullptr));
+    return static_cast<bool>(peer);
+  }));
+  std::string bytes;
+  controller::AppendFrame(bytes, controller::FrameType::kAccepted, {});
+  controller::AppendFrame(bytes, controller::FrameType::kConnected, {});
+  ASSERT_EQ(::send(peer.get(), bytes.data(), bytes.size(), MSG_NOSIGNAL), std::ssize(bytes));
+  ASSERT_TRUE(Until([&] { return run->ended; }));
+  EXPECT_EQ(run->result->error().reason, Reason::kHostTimeout);
+  EXPECT_EQ(pace->asked, 0);
 }
 
 /// It says that it is alive every 15 s; to us, who look more often, it seems to hang.
