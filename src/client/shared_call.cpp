@@ -218,8 +218,8 @@ Task<Result<int>> SharedCall::Finish(ports::ByteSink out, ports::ByteSink err) {
   }
   std::string go;
   controller::AppendFrame(go, FrameType::kGo, {});
-  // That there is no input goes with it. None is taken yet: if the controller has gone, whoever
-  // gives it is asked again.
+  // If there is no input, its end is sent along. Any other input is taken later: if the controller
+  // has gone, the next try needs all of it.
   const bool none = state.command.input.empty() && !state.command.pace && !state.command.next_input;
   if (none) controller::AppendFrame(go, FrameType::kInput, {});
   const auto sent = co_await state.pipe.Send(std::move(go));

@@ -21,16 +21,16 @@ constexpr const char* kChildSays =
     "sh -c 'read -r l 2>/dev/null </proc/$PPID/stat && set -- ${l##*) } && [ \"$3\" = $PPID ] && "
     "echo \"jobman: group $PPID ${20}\" >&2'; ";
 
-/// For the login shell itself, whatever its startup files have set: IFS is that of this `read`, and
-/// a name has the last of its words. The second word is the shell's own name, which has no space.
+/// The same by the login shell itself. Its startup files may have set IFS, so `read` has its own. A
+/// name that is repeated keeps its last word. The second word is the shell's name, without a space.
 constexpr const char* kShellSays =
     "eval 'IFS=\" \" read -r jm_x jm_x jm_x jm_x jm_g jm_x jm_x jm_x jm_x jm_x jm_x jm_x jm_x jm_x "
     "jm_x jm_x jm_x jm_x jm_x jm_x jm_x jm_s jm_x 2>/dev/null </proc/$$/stat && "
     "[ \"$jm_g\" = \"$$\" ] && echo \"jobman: group $$ $jm_s\" >&2; unset jm_x jm_g jm_s'; ";
 
-/// sshd sets SHELL. Most login shells can say it themselves; for another one a sh does, which costs
-/// its host as much time as the login shell's own start. csh understands all of it, and fish since
-/// its version 3; that comes last which leaves 0 behind in each of them.
+/// sshd sets SHELL. bash and sh report themselves; for another login shell a sh does, which costs
+/// the host as much time as the start of the login shell. csh and, from version 3 on, fish
+/// understand the whole line. The `||` comes last: after it the status is 0 in every shell.
 constexpr const char* kIsPlain = "test \"$SHELL\" = /bin/bash -o \"$SHELL\" = /bin/sh";
 
 std::string SayGroup() {

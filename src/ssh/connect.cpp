@@ -110,7 +110,7 @@ constexpr const char* kCiphers =
     "aes256-ctr,aes192-ctr,aes128-ctr";
 
 // ECDH on P-256 before X25519, which is as strong: OpenSSL has it in faster code, and OpenSSH's own
-// X25519, on the hosts, is plain C. Else libssh's own list and order (0.10).
+// X25519, on the hosts, is plain C. The others are in the order of libssh 0.10.
 constexpr const char* kKeyExchanges =
     "ecdh-sha2-nistp256,curve25519-sha256,curve25519-sha256@libssh.org,ecdh-sha2-nistp384,"
     "ecdh-sha2-nistp521,diffie-hellman-group18-sha512,diffie-hellman-group16-sha512,"

@@ -18,10 +18,9 @@ struct CommandGroup {
   friend bool operator==(const CommandGroup&, const CommandGroup&) = default;
 };
 
-/// `line` for a login shell, whichever that is (fish: version 3), after a report of its group on
-/// stderr. The line
-/// itself is run by the same shell. No report comes from a host without /proc, or where something
-/// else leads the group.
+/// `line` for any login shell (fish from version 3 on), after a report of its group on stderr. The
+/// line itself is run by the same shell. No report comes from a host without /proc, or where
+/// something else leads the group.
 std::string ReportingLine(const std::string& line);
 
 /// Takes the report out of what the command writes to stderr. What ~/.bashrc prints may come first.

@@ -101,6 +101,17 @@ class SharedShellTest : public testing::Test {
     EXPECT_TRUE(Until([&] { return run->ended; })) << command.command;
     return run;
   }
+  /// Accepts a connection as a controller whose host has accepted the login.
+  void LetIn(int listener, base::UniqueFd* peer) {
+    ASSERT_TRUE(Until([&] {
+      *peer = base::UniqueFd(::accept(listener, nullptr, nullptr));
+      return static_cast<bool>(*peer);
+    }));
+    std::string bytes;
+    controller::AppendFrame(bytes, controller::FrameType::kAccepted, {});
+    controller::AppendFrame(bytes, controller::FrameType::kConnected, {});
+    ASSERT_EQ(::send(peer->get(), bytes.data(), bytes.size(), MSG_NOSIGNAL), std::ssize(bytes));
+  }
   bool Until(const std::function<bool()>& is_so) { return test::TurnUntil(loop_, is_so); }
   void Settle() {
     loop_.restart();
@@ -377,14 +388,7 @@ TEST_F(SharedShellTest, AControllerThatEndsRightBeforeTheCommandBeginsIsToldAsTh
   base::UniqueFd peer;
   const auto end = [&peer] { return CloseIt(&peer); };
   const auto run = Start({.command = "exit 4", .may_begin = end});
-  ASSERT_TRUE(Until([&] {
-    peer = base::UniqueFd(::accept(listener->get(), nullptr, nullptr));
-    return static_cast<bool>(peer);
-  }));
-  std::string bytes;
-  controller::AppendFrame(bytes, controller::FrameType::kAccepted, {});
-  controller::AppendFrame(bytes, controller::FrameType::kConnected, {});
-  ASSERT_EQ(::send(peer.get(), bytes.data(), bytes.size(), MSG_NOSIGNAL), std::ssize(bytes));
+  LetIn(listener->get(), &peer);
   ASSERT_TRUE(Until([&] { return run->ended; }));
   ASSERT_FALSE(run->result->ok());
   EXPECT_EQ(run->result->error().reason, Reason::kHostTimeout) << "it may be tried again";
@@ -394,7 +398,7 @@ TEST_F(SharedShellTest, AControllerThatEndsRightBeforeTheCommandBeginsIsToldAsTh
   EXPECT_THAT(run->result->error().hint, HasSubstr("repeat it"));
 }
 
-/// Who gives the input is asked once the controller may begin: the next try needs all of it.
+/// The next try needs all of the input.
 TEST_F(SharedShellTest, AControllerThatEndsRightBeforeTheCommandBeginsHasTakenNoInput) {
   const auto listener = controller::ListenAt(socket_);
   ASSERT_TRUE(listener.ok());
@@ -402,14 +406,7 @@ TEST_F(SharedShellTest, AControllerThatEndsRightBeforeTheCommandBeginsHasTakenNo
   const auto end = [&peer] { return CloseIt(&peer); };
   const auto pace = std::make_shared<test::SetPace>();
   const auto run = Start({.command = "cat", .pace = pace, .may_begin = end});
-  ASSERT_TRUE(Until([&] {
-    peer = base::UniqueFd(::accept(listener->get(), nullptr, nullptr));
-    return static_cast<bool>(peer);
-  }));
-  std::string bytes;
-  controller::AppendFrame(bytes, controller::FrameType::kAccepted, {});
-  controller::AppendFrame(bytes, controller::FrameType::kConnected, {});
-  ASSERT_EQ(::send(peer.get(), bytes.data(), bytes.size(), MSG_NOSIGNAL), std::ssize(bytes));
+  LetIn(listener->get(), &peer);
   ASSERT_TRUE(Until([&] { return run->ended; }));
   EXPECT_EQ(run->result->error().reason, Reason::kHostTimeout);
   EXPECT_EQ(pace->asked, 0);
