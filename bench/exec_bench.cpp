@@ -1,11 +1,14 @@
 // `jobman exec` on the light hosts of one pod, beside the programs that people use for that, on the
 // same hosts with the same login and the same command: pdsh, clush, parallel-ssh and OpenSSH
 // clients in xargs, 64 at once, those of them that are installed; and a loop of bare libssh
-// sessions (libssh_client.cpp), which is what the servers and the library need. Then once more with
-// one host in a hundred resetting connections for a while, 128 places in each host's backlog, and a
-// limit of open files that is too low.
+// sessions (libssh_client.cpp), which is what the servers and the library need. Then without the
+// controller whose connections exec uses otherwise, and once more with one host in a hundred
+// resetting connections for a while, 128 places in each host's backlog, and a limit of open files
+// that is too low.
 //
-//   exec_bench [HOSTS...]      16 64 256 1024 by default: five rounds, above 256 hosts two
+//   exec_bench [HOSTS...]      16 64 256 1024 by default: five rounds, up to 16 hosts fifteen,
+//   above
+//                              256 two
 //
 // All sessions are new: open ones end before each round. The client's CPU is counted (of jobman
 // that of the controller, too, while the command runs), never that of the hosts, which run on the
@@ -87,6 +90,20 @@ Way MeasureOne(const Place& place, int rounds) {
   return way;
 }
 
+/// It makes the sessions itself, as without a controller.
+Way MeasureAlone(const Place& place, int rounds) {
+  Way way{.name = "jobman exec, no controller",
+          .argv = place.Jobman({"-q", "exec", "pod", "--", kCommand})};
+  for (int round = 0; round < rounds; ++round) {
+    place.HangUp();
+    const bench::WithoutSharedSessions alone(place);
+    const base::Path output = place.dir() / "answers";
+    way.took.Add(bench::RunAnyhow(way.argv, output, &way.extent));
+    way.answered = std::min(way.answered, bench::CountLines(output, kSaid));
+  }
+  return way;
+}
+
 /// With hosts that reset connections at first, and few files allowed.
 Way MeasureResets(const Place& place) {
   Way way{.name = "jobman exec, 1 % reset for 3 s"};
@@ -115,7 +132,8 @@ void AddRow(ui::Table& table, const Way& way, const Way& ours, int hosts) {
                 fmt::format("{:.3f}", CpuAHost(ours, hosts) / cpu)});
 }
 
-void PrintTable(const std::vector<Way>& ways, const Way& resets, int hosts, int rounds) {
+void PrintTable(const std::vector<Way>& ways, const Way& alone, const Way& resets, int hosts,
+                int rounds) {
   ui::Table table({{.header = "WHAT"},
                    {.header = "WALL ms", .right = true},
                    {.header = "CPU ms/HOST", .right = true},
@@ -124,6 +142,7 @@ void PrintTable(const std::vector<Way>& ways, const Way& resets, int hosts, int 
                    {.header = "WALL RATIO", .right = true},
                    {.header = "CPU RATIO", .right = true}});
   for (const Way& way : ways) AddRow(table, way, ways.front(), hosts);
+  AddRow(table, alone, ways.front(), hosts);
   AddRow(table, resets, ways.front(), hosts);
   fmt::print("\n{} on {} light hosts, medians of {} rounds; RATIO: jobman exec to it\n{}", kCommand,
              hosts, rounds, table.Render({}));
@@ -155,20 +174,25 @@ void PrintPace(const std::vector<Way>& ways, const Way& one, int hosts) {
                                 : AtMost(of_pdsh, kMostOfPdsh, ""));
 }
 
-/// Of `exec`, and of the controller whose connections it uses.
-void PrintExtent(const Place& place, const Way& ours, const Way& resets, int hosts) {
-  bench::Extent extent = ours.extent;
-  extent.Widen(resets.extent);
-  const double resident = std::max(ours.took.Peak(), extent.resident_mb);
+void PrintExtent(const char* of, const Way& way, int hosts) {
+  const double resident = std::max(way.took.Peak(), way.extent.resident_mb);
   const int most_files = kFilesAHost * hosts + kFilesBeside;
-  fmt::print("peak memory: {:.1f} MB {}; threads: {} {}; open files: {} {}\n", resident,
-             AtMost(resident, kMostMb, " MB"), extent.threads,
-             AtMost(extent.threads, kMostThreads, ""), extent.files,
-             AtMost(extent.files, most_files, ""));
+  fmt::print("{}: peak memory: {:.1f} MB {}; threads: {} {}; open files: {} {}\n", of, resident,
+             AtMost(resident, kMostMb, " MB"), way.extent.threads,
+             AtMost(way.extent.threads, kMostThreads, ""), way.extent.files,
+             AtMost(way.extent.files, most_files, ""));
+}
+
+void PrintRest(const Place& place, const Way& ours, const Way& alone, const Way& resets,
+               int hosts) {
+  Way shared = ours;
+  shared.extent.Widen(resets.extent);
+  PrintExtent("exec", shared, hosts);
+  PrintExtent("exec, no controller", alone, hosts);
   const double controller_mb = bench::PeakMbOf(place.controller());
   fmt::print("peak memory of the controller: {:.1f} MB {}\n", controller_mb,
              AtMost(controller_mb, kMostMb, " MB"));
-  const int silent = hosts - std::min(ours.answered, resets.answered);
+  const int silent = hosts - std::min({ours.answered, alone.answered, resets.answered});
   fmt::print("hosts that did not answer, also with resets and a backlog of 128: {} {}\n", silent,
              AtMost(silent, 0, ""));
 }
@@ -188,15 +212,16 @@ void Bench(int hosts) {
   place.StartController();
   StartPod(place, hosts);
   std::vector<Way> ways = WaysTo(place, bench::HostsOf(place, "pod"));
-  const int rounds = hosts > 256 ? 2 : 5;
+  const int rounds = hosts > 256 ? 2 : hosts > 16 ? 5 : 15;
   // Round by round, so that a busy moment of the machine affects all ways alike.
   for (int round = 0; round < rounds; ++round)
     for (Way& way : ways) Measure(place, way, &way == &ways.front());
   const Way one = MeasureOne(place, rounds);
+  const Way alone = MeasureAlone(place, rounds);
   const Way resets = MeasureResets(place);
-  PrintTable(ways, resets, hosts, rounds);
+  PrintTable(ways, alone, resets, hosts, rounds);
   PrintPace(ways, one, hosts);
-  PrintExtent(place, ways.front(), resets, hosts);
+  PrintRest(place, ways.front(), alone, resets, hosts);
 }
 
 }  // namespace

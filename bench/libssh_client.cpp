@@ -77,7 +77,7 @@ class Host {
     while (stage_ != Stage::kOver && (code = Try()) == SSH_OK) Next();
     if (stage_ == Stage::kOver) return;
     if (code != SSH_AGAIN) return Fail(ssh_get_error(session_));
-    const bool unsent = (ssh_get_poll_flags(session_) & SSH_WRITE_PENDING) != 0;
+    const bool unsent = (ssh_get_status(session_) & SSH_WRITE_PENDING) != 0;
     Watch(EPOLL_CTL_MOD, unsent ? EPOLLIN | EPOLLOUT : EPOLLIN);
   }
 

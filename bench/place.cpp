@@ -6,7 +6,11 @@
 #include <sys/wait.h>
 
 #include <cstdio>
+#include <filesystem>
 #include <stdexcept>
+#include <system_error>
+
+#include "jobman/base/state_paths.hpp"
 
 namespace jobman::bench {
 namespace {
@@ -62,6 +66,16 @@ void Place::HangUp() const {
   Take(Sim({"host", "*/*", "hangup"}));
   Await("the connections to hosts to end",
         [this] { return ExtentOf(controller_).files <= own_files_ + kFilesBeside; });
+}
+
+WithoutSharedSessions::WithoutSharedSessions(const Place& place)
+    : socket_(base::StatePaths{.home = place.home()}.ShellSocket()) {
+  std::filesystem::rename(socket_, socket_.string() + ".away");
+}
+
+WithoutSharedSessions::~WithoutSharedSessions() {
+  std::error_code ignored;
+  std::filesystem::rename(socket_.string() + ".away", socket_, ignored);
 }
 
 Words Place::Jobman(const Words& args) const {

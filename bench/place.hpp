@@ -45,6 +45,18 @@ class Place {
   int own_files_ = 0;  ///< of the controller, open without a connection to a host
 };
 
+/// While it exists, commands find no controller that lets them use its connections.
+class WithoutSharedSessions {
+ public:
+  explicit WithoutSharedSessions(const Place& place);
+  ~WithoutSharedSessions();
+  WithoutSharedSessions(const WithoutSharedSessions&) = delete;
+  WithoutSharedSessions& operator=(const WithoutSharedSessions&) = delete;
+
+ private:
+  base::Path socket_;
+};
+
 /// The hosts of a job, for peers that use the OpenSSH client: the client with its options, up to
 /// the address, and the addresses.
 struct Hosts {

@@ -11,7 +11,7 @@
 #include <unistd.h>
 
 #include <array>
-#include <cstdlib>
+#include <fstream>
 #include <stdexcept>
 #include <string>
 
@@ -153,9 +153,19 @@ void MeasureJob(const Place& place, int hosts) {
 
 // --- a command that runs on all hosts -----------------------------------------------------------
 
-double LoadAverage() {
-  double load = 0;
-  return getloadavg(&load, 1) == 1 ? load : 0;
+/// Waits, and looks how many processes want a processor at a time: the mean, without this one.
+double MeanRunnable(useconds_t time) {
+  constexpr useconds_t kSampleUs = 100'000;
+  double sum = 0;
+  int samples = 0;
+  for (useconds_t waited = 0; waited < time; waited += kSampleUs) {
+    usleep(kSampleUs);
+    double minute = 0, five = 0, fifteen = 0, runnable = 0;
+    std::ifstream("/proc/loadavg") >> minute >> five >> fifteen >> runnable;  // then "/TOTAL"
+    sum += runnable - 1;
+    ++samples;
+  }
+  return sum / samples;
 }
 
 /// The job is not ended: hosts and controller go with the place.
@@ -170,7 +180,7 @@ void MeasureWaiting(const Place& place, int hosts) {
   bench::Await("the command to run on every host", is_up, kStartLimit);
   const double controller = bench::CpuMsOf(place.controller());
   const double simulator = bench::TreeCpuMs(place.simulator());
-  usleep(kWaitingUs);
+  const double runnable = MeanRunnable(kWaitingUs);
   const double seconds = kWaitingUs / 1e6;
   const double ours = (bench::CpuMsOf(place.controller()) - controller) / seconds;
   const double theirs = (bench::TreeCpuMs(place.simulator()) - simulator) / seconds;
@@ -182,8 +192,11 @@ void MeasureWaiting(const Place& place, int hosts) {
       "controller: {:.1f} ms of CPU a second, peak {:.1f} MB {}, {} threads {}, {} open files\n",
       ours, extent.resident_mb, AtMost(extent.resident_mb, kMostMb, " MB"), extent.threads,
       AtMost(extent.threads, kMostThreads, ""), extent.files);
-  fmt::print("a host: {:.2f} ms of CPU a second; load of the machine that plays them all: {:.1f}\n",
-             theirs / hosts, LoadAverage());
+  fmt::print(
+      "a host: {:.2f} ms of CPU a second; on the machine that plays them all {:.1f} processes want "
+      "a "
+      "processor at a time\n",
+      theirs / hosts, runnable);
 }
 
 void Bench(int hosts, int rounds) {

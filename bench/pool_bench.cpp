@@ -3,16 +3,14 @@
 //
 //   pool_bench [HOSTS [ROUNDS]]      32 hosts, 9 rounds by default
 //
-// Both kinds in turn, so that a busy moment of the machine affects them alike. The simulated hosts
-// and their sshd run on this machine, which counts for both in wall time.
+// Both kinds in turn, so that a busy moment of the machine affects them alike. The light hosts and
+// their sshd run on this machine, which counts for both in wall time.
 #include <fmt/format.h>
 
-#include <filesystem>
 #include <string>
 #include <vector>
 
 #include "bench/place.hpp"
-#include "jobman/base/state_paths.hpp"
 #include "jobman/ui/table.hpp"
 
 namespace {
@@ -21,7 +19,7 @@ using namespace jobman;
 using bench::kMedian;
 
 constexpr double kMostRatio = 0.2;
-constexpr int kCoresPerHost = 8;  // of v4
+constexpr int kCoresPerHost = 8;  // of v5p
 
 struct Kind {
   std::string what = {};
@@ -39,26 +37,23 @@ struct Kind {
 void MakeJob(const bench::Place& place, int hosts) {
   const std::string file =
       place.Write("job.yaml", fmt::format("job: {{name: pool}}\ncloud: local\n"
-                                          "tpu: {{accelerator: v4-{}, zone: us-central2-b}}\n"
+                                          "tpu: {{accelerator: v5p-{}, zone: us-central1-a}}\n"
                                           "command: {{cmd: 'true'}}\n",
                                           hosts * kCoresPerHost));
   place.Take(place.Jobman({"run", file}));
 }
 
 void Bench(int hosts, int rounds) {
-  bench::Place place({"--delays", "0"});
+  bench::Place place({"--delays", "0", "--light"});
   place.StartController();
   MakeJob(place, hosts);
-  const base::Path socket = base::StatePaths{.home = place.home()}.ShellSocket();
-  const base::Path away = socket.string() + ".away";
   const bench::Words argv = place.Jobman({"exec", "pool", "-q", "--", "true"});
   place.Take(argv);  // the first of these opens what is missing
   Kind own{.what = "own connections"}, shared{.what = "the controller's"};
   for (int round = 0; round < rounds; ++round) {
     shared.Measure(place, argv);
-    std::filesystem::rename(socket, away);  // as if no controller listened
+    const bench::WithoutSharedSessions alone(place);
     own.Measure(place, argv);
-    std::filesystem::rename(away, socket);
   }
   ui::Table table({{.header = "EXEC WITH"},
                    {.header = "WALL ms", .right = true},
@@ -71,7 +66,7 @@ void Bench(int hosts, int rounds) {
                   fmt::format("{:.1f}", kind->CpuMs()),
                   fmt::format("{:.2f}", kind->CpuMs() / hosts)});
   }
-  fmt::print("exec of `true` on {} hosts, {} rounds\n{}", hosts, rounds, table.Render({}));
+  fmt::print("exec of `true` on {} light hosts, {} rounds\n{}", hosts, rounds, table.Render({}));
   const double ratio = shared.exec.Wall(kMedian) / own.exec.Wall(kMedian);
   fmt::print(
       "ratio, wall: {:.3f} ({:.2f}: {})   CPU: {:.3f}   memory of the controller: {:.1f} MB\n",

@@ -47,6 +47,7 @@ base::Json ExecToJson(const LastExec& last) {
   base::Json json = {{"words", words},
                      {"clean_libtpu", last.order.clean_libtpu},
                      {"job_env", last.order.job_env},
+                     {"had_input", last.had_input},
                      {"failed", base::FormatRanges(last.failed)}};
   if (last.order.workdir) json["workdir"] = BytesOfText(*last.order.workdir);
   if (last.order.limit) json["limit_ms"] = last.order.limit->count();
@@ -59,6 +60,7 @@ base::Result<LastExec> ExecFromJson(const base::Json& json) {
     last.order.words.push_back(TextOfBytes(word));
   last.order.clean_libtpu = base::GetBool(json, "clean_libtpu");
   last.order.job_env = base::GetBool(json, "job_env");
+  last.had_input = base::GetBool(json, "had_input");
   if (json.contains("workdir")) last.order.workdir = TextOfBytes(json["workdir"]);
   if (const std::int64_t limit = base::GetInt(json, "limit_ms"); limit > 0)
     last.order.limit = base::Duration{limit};
@@ -96,13 +98,18 @@ base::Result<std::optional<LastExec>> ReadLastExec(const base::StatePaths& paths
   return std::optional(std::move(*last));
 }
 
-base::Result<ExecOrder> Again(ExecOrder given, const LastExec& last) {
+base::Result<ExecOrder> Again(ExecOrder given, bool has_input, const LastExec& last) {
   if (!given.words.empty()) return given;
   ExecOrder order = last.order;
   if (order.words.empty()) {
     return base::Error{.code = base::Code::kFailedPrecondition,
                        .message = "the last command was too long to be kept",
                        .hint = "give it again: jobman exec JOB --rerun-failed -- CMD"};
+  }
+  if (last.had_input && !has_input) {
+    return base::Error{.code = base::Code::kFailedPrecondition,
+                       .message = "the last command had an input, which is not kept",
+                       .hint = "give it again: jobman exec JOB --rerun-failed < FILE"};
   }
   if (given.workdir) order.workdir = given.workdir;
   if (given.limit) order.limit = given.limit;
@@ -117,7 +124,7 @@ void KeepFailed(const LastExec& last, std::vector<ssh::FanOutHost>& hosts) {
   });
 }
 
-LastExec AfterExec(ExecOrder order, const ssh::FanOutResult& result,
+LastExec AfterExec(ExecOrder order, bool had_input, const ssh::FanOutResult& result,
                    const std::optional<LastExec>& before) {
   std::set<int> failed;
   if (before) failed.insert(before->failed.begin(), before->failed.end());
@@ -127,7 +134,8 @@ LastExec AfterExec(ExecOrder order, const ssh::FanOutResult& result,
     else
       failed.insert(host.host);
   }
-  return {.order = std::move(order), .failed = {failed.begin(), failed.end()}};
+  return {
+      .order = std::move(order), .had_input = had_input, .failed = {failed.begin(), failed.end()}};
 }
 
 }  // namespace jobman::client

@@ -89,7 +89,8 @@ std::string IdentityCalls(const core::SshSpec& ssh) {
 }
 
 std::string PeersCalls() {
-  return ShellCall("jb_peers", {std::string(base::Trim(SetupText("podrun")))});
+  const std::string podrun = std::string(SetupText("podrun-options")) + "\n";
+  return ShellCall("jb_peers", {podrun + std::string(base::Trim(SetupText("podrun")))});
 }
 
 std::string SetupScript(const core::JobSpec& spec, const core::StageId& stage) {

@@ -67,10 +67,10 @@ bool Session::alive() const {
 }
 
 /// After each packet libssh wants to hear that the socket takes more, even if nothing is left to be
-/// sent: that would be a turn of the loop and some system calls each. Before the login is done, a
-/// socket that takes bytes also means that it is connected.
+/// sent: that would be a turn of the loop and some system calls each. Before the login is done,
+/// only the coroutine that drives it may flush, as that goes on with it.
 bool Session::sending() {
-  if (!event_) return (ssh_get_poll_flags(raw()) & SSH_WRITE_PENDING) != 0;
+  if (!event_) return (ssh_get_status(raw()) & SSH_WRITE_PENDING) != 0;
   constexpr int kNoWait = 0;
   return ssh_blocking_flush(raw(), kNoWait) == SSH_AGAIN;
 }

@@ -154,7 +154,7 @@ TEST_F(Exec, PodrunsOptionsHaveTheirMeaning) {
             "/\n");
   EXPECT_EQ(Shell("exec1 -w 0 -q -- X=1 Y='a b' sh -c 'echo $X$Y'").out, "1a b\n");
   ASSERT_EQ(Shell("exec1 -- 'mkdir -p /tmp/tpu_logs/x; touch /tmp/libtpu_lockfile'").code, 0);
-  const Ran clean = Shell("exec1 --clean-libtpu -- ls -d /tmp/libtpu_lockfile /tmp/tpu_logs");
+  const Ran clean = Shell("exec1 -ic -- ls -d /tmp/libtpu_lockfile /tmp/tpu_logs");
   EXPECT_NE(clean.code, 0) << clean.All();
   EXPECT_EQ(clean.out, "");
   EXPECT_EQ(Shell("echo in | exec1 --clean-libtpu -w 1 -q -- cat").out, "in\n")
@@ -236,6 +236,11 @@ TEST_F(Exec, RunsAgainWhereItFailed) {
   const Ran none = Shell("exec1 --rerun-failed");
   EXPECT_EQ(none.code, 0);
   EXPECT_THAT(none.err, HasSubstr("failed on none of these hosts"));
+  EXPECT_EQ(Shell("echo 3 | exec1 -- 'read -r code; exit $code'").code, 3);
+  const Ran without = Shell("exec1 --rerun-failed </dev/null");
+  EXPECT_EQ(without.code, 2);
+  EXPECT_THAT(without.err, HasSubstr("the last command had an input"));
+  EXPECT_EQ(Shell("echo 0 | exec1 --rerun-failed").code, 0);
   EXPECT_EQ(Shell("exec1 -- false").code, 1);
   EXPECT_TRUE(base::FileSize(place_.home() / "jobs/000001/exec.json"));
   EXPECT_EQ(place_.Jobman({"delete", "1", "--wait"}).code, 0);

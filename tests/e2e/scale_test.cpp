@@ -222,5 +222,24 @@ TEST_F(Scale, GarbageAndAnEndlessLineOfOneHostCostTheOthersNothing) {
   EXPECT_THAT(ran.err, ContainsRegex("\n9 +0 +[^ ]+ +a line of over 1 MB\n"));
 }
 
+/// The others are asked when the stream of one is here, and it goes on until all their answers are.
+TEST_F(Scale, AHostThatPrintsWithoutEndDoesNotSilenceTheOthers) {
+  const std::string command = "cd " + place_->path().string() + R"sh(
+    case $JOBMAN_SIM_HOST in
+      *-w-7) until [ -e answered ]; do head -c 1000000 /dev/zero | tr '\0' x | fold -w 1000; done ;;
+      *) until [ -e streams ]; do sleep 1; done; echo fine ;;
+    esac)sh";
+  const std::string others = std::to_string(PodSize() - 1);
+  const Ran ran = RunProgram({"sh", "-c", R"sh(cd "$1"
+    { "$0" --home "$2" -q exec 1 --timeout 5m -- "$3"; echo "code $?" >&2; } | awk -v others="$4" '
+      /^host 0*7 / && !streams { streams = 1; system(": >streams") }
+      / fine$/ && ++fine == others { system(": >answered") }
+      END { print fine }')sh",
+                              JOBMAN_BIN_DIR "/jobman", place_->path().string(),
+                              place_->home().string(), command, others});
+  EXPECT_EQ(ran.out, others + "\n");
+  EXPECT_THAT(ran.err, HasSubstr("code 0\n")) << "it streams until its time is over";
+}
+
 }  // namespace
 }  // namespace jobman::test

@@ -6,6 +6,7 @@
 #include <CLI/CLI.hpp>
 #include <algorithm>
 #include <chrono>
+#include <cstdint>
 #include <memory>
 #include <optional>
 #include <string>
@@ -94,14 +95,6 @@ views::ExecResult ResultOf(core::JobId id, const ssh::FanOutResult& result,
   return view;
 }
 
-Result<client::ExecOrder> OrderOf(const ExecOptions& options,
-                                  const std::optional<client::LastExec>& last) {
-  client::ExecOrder given = options.order;
-  if (options.timeout > 0) given.limit = std::chrono::seconds{options.timeout};
-  if (last) return client::Again(std::move(given), *last);
-  return given;
-}
-
 Result<int> NoneFailed(App& app, core::JobId id) {
   if (app.mode() == OutputMode::kJson) {
     JM_TRY(Print(app, {.job = id, .summary = ssh::FanOutResult{}.Summary()}));
@@ -160,6 +153,14 @@ bool HasInput(const App& app) {
   return app.input() >= 0 && !IsKnownEmpty(app.input());
 }
 
+Result<client::ExecOrder> OrderOf(const App& app, const ExecOptions& options,
+                                  const std::optional<client::LastExec>& last) {
+  client::ExecOrder given = options.order;
+  if (options.timeout > 0) given.limit = std::chrono::seconds{options.timeout};
+  if (last) return client::Again(std::move(given), HasInput(app), *last);
+  return given;
+}
+
 /// What is read here goes to all hosts in step.
 base::Status MakeRoom(App& app, std::size_t hosts) {
   if (HasInput(app)) return MakeRoomForAll("standard input", "run it without: </dev/null", hosts);
@@ -178,10 +179,11 @@ Result<int> RunOn(App& app, const client::Context& context, const ExecOptions& o
   for (ssh::FanOutHost& host : hosts) output.Connect(host);
   client::Vouching vouching(context);
   vouching.CompleteAll(job, hosts);
+  bool had_input = false;
   client::InputFeed input(context.loop->get_executor(), app.input());
   if (HasInput(app)) {
     for (ssh::FanOutHost& host : hosts) host.pace = input.Join();
-    input.Start();
+    input.Start([&had_input](std::int64_t bytes) { had_input = bytes > 0; });
   }
   const client::StoppableRun run =
       client::RunUntilStopped(context, std::move(hosts), line, FanOutOf(options, order, output),
@@ -192,8 +194,8 @@ Result<int> RunOn(App& app, const client::Context& context, const ExecOptions& o
   output.Finish();
   for (const std::string& first_use : context.Await(vouching.FirstUses())) app.Say(first_use);
   if (run.interrupted) return InterruptedEnd(job.id, run);
-  const auto kept =
-      client::KeepLastExec(context.paths, job.id, client::AfterExec(order, result, last));
+  const auto kept = client::KeepLastExec(context.paths, job.id,
+                                         client::AfterExec(order, had_input, result, last));
   if (!kept.ok()) app.Say("--rerun-failed will not know of this: " + kept.error().ToString());
   return ShowExecEnd(app, job.id, result, output, place);
 }
@@ -229,7 +231,7 @@ Result<int> RunExec(App& app, const ExecOptions& options) {
     JM_ASSIGN_OR_RETURN(last, client::ReadLastExec(context.paths, id));
     if (!last) return NoneFailed(app, id);
   }
-  JM_ASSIGN_OR_RETURN(const client::ExecOrder order, OrderOf(options, last));
+  JM_ASSIGN_OR_RETURN(const client::ExecOrder order, OrderOf(app, options, last));
   JM_ASSIGN_OR_RETURN(auto hosts, client::ChooseHosts(context.paths, job, options.hosts));
   if (last) client::KeepFailed(*last, hosts);
   if (hosts.empty()) return NoneFailed(app, id);
@@ -278,8 +280,9 @@ void AddExec(CLI::App& root, Invocation& chosen) {
   command->add_flag("--job-env", options->order.job_env,
                     "Run it as the job's command: with its variables and secrets, in its folder, "
                     "conda or venv");
-  command->add_flag("--clean-libtpu", options->order.clean_libtpu,
+  command->add_flag("-c,--clean-libtpu", options->order.clean_libtpu,
                     "First remove libtpu's lock file and logs from /tmp, as podrun -c");
+  command->add_flag("-i")->description("Host 0, too, as podrun -i; here it always takes part");
   command->add_flag("--fold", options->fold, "Print output that several hosts share only once");
   command
       ->add_option("--out", options->out,

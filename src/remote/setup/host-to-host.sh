@@ -17,6 +17,7 @@ jb_podrun() {
   jb_put "$jb_program" 755 "#!/bin/sh
 $jb_mark
 jp_hosts=\${JOBMAN_HOSTS:-$JOBMAN_HOSTS}
+jp_slices=\${JOBMAN_NUM_SLICES:-${JOBMAN_NUM_SLICES:-1}}
 $1"
 }
 

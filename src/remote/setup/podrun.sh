@@ -1,209 +1,10 @@
 # shellcheck shell=sh disable=SC2154,SC2317
-# Runs a command on the hosts of the job from one of them: podrun's options, with a prefix for each
-# line. What precedes this sets jp_hosts, the addresses of all hosts, with commas. The command's
-# processes have JOBMAN_PODRUN in their environment, by which an interrupt finds them.
+# The second half of podrun: runs the line on the chosen hosts, with a prefix for each line that they
+# print. The command's processes have JOBMAN_PODRUN in their environment, by which an interrupt finds
+# them.
 
 jp_window=64   # connections that are being opened at once
 jp_patience=30 # seconds in which one of them should be, or the next ones are opened all the same
-jp_usage='usage: podrun [-icw] [OPTION...] [--] COMMAND [WORD...]
-  on all hosts of the job but this one; one word is a shell line, of several each is quoted;
-  standard input, unless it is a terminal, is read to its end and goes to each host
-  -i, --include-local  on this one, too
-  -w, --cwd            in the present folder
-  -c, --clean-up       first remove /tmp/libtpu_lockfile and /tmp/tpu_logs
-  --hosts LIST         on these, this one included: all, or numbers and ranges such as 0,3-7
-  --exclude LIST       not on these
-  --timeout TIME       TERM to a command that takes longer (90s, 5m), and KILL 10 seconds later
-  --fold               show equal output once, at the end
-  --out DIR            print nothing, but write what each host prints to DIR/host-0003.out and .err
-  --force              --out may replace the files of an earlier command'
-
-jp_refuse() {
-  printf 'podrun: %s\n%s\n' "$1" "$jp_usage" >&2
-  exit 2
-}
-
-# jp_quote WORD: as one word of a shell.
-jp_quote() { printf "'%s'" "$(printf '%s\n' "$1" | sed "s/'/'\\\\''/g")"; }
-
-jp_local='' jp_cwd='' jp_clean='' jp_wanted='' jp_unwanted='' jp_limit='' jp_fold='' jp_out='' jp_force=''
-jp_option() {
-  case $1 in
-    i) jp_local=yes ;;
-    w) jp_cwd=yes ;;
-    c) jp_clean=yes ;;
-    *) jp_refuse "unknown option -$1" ;;
-  esac
-}
-
-# jp_list OPTION LIST
-jp_list() {
-  [ -n "${2:-}" ] || jp_refuse "$1 needs numbers of hosts, such as $1 0,3-7"
-  case $1 in
-    --hosts) jp_wanted=$2 ;;
-    *) jp_unwanted=$2 ;;
-  esac
-}
-
-# jp_time TIME: as timeout(1) takes it.
-jp_time() {
-  jp_limit=${1:-}
-  case ${jp_limit%[smh]} in
-    '' | 0* | *[!0-9]* | ??????*) jp_refuse "--timeout '$jp_limit': a time is meant, such as 90s or 5m" ;;
-  esac
-}
-
-# jp_folder DIR
-jp_folder() {
-  jp_out=$1
-  [ -n "$jp_out" ] || jp_refuse '--out needs the name of a folder'
-}
-
-while [ $# -gt 0 ]; do
-  case $1 in
-    --) shift && break ;;
-    --include-local) jp_option i ;;
-    --cwd) jp_option w ;;
-    --clean-up) jp_option c ;;
-    --hosts | --exclude)
-      jp_list "$@"
-      shift
-      ;;
-    --hosts=* | --exclude=*) jp_list "${1%%=*}" "${1#*=}" ;;
-    --timeout)
-      jp_time "${2:-}"
-      shift
-      ;;
-    --timeout=*) jp_time "${1#*=}" ;;
-    --fold) jp_fold=yes ;;
-    --out)
-      jp_folder "${2:-}"
-      shift
-      ;;
-    --out=*) jp_folder "${1#*=}" ;;
-    --force) jp_force=yes ;;
-    -h | --help) printf '%s\n' "$jp_usage" && exit 0 ;;
-    --*) jp_refuse "unknown option $1" ;;
-    -?*)
-      jp_letters=${1#-}
-      while [ -n "$jp_letters" ]; do
-        jp_rest=${jp_letters#?}
-        jp_option "${jp_letters%"$jp_rest"}"
-        jp_letters=$jp_rest
-      done
-      ;;
-    *) break ;;
-  esac
-  shift
-done
-[ $# -gt 0 ] || jp_refuse 'which command?'
-[ -z "$jp_out" ] || [ -z "$jp_fold" ] || jp_refuse '--out excludes --fold'
-[ -n "$jp_out" ] || [ -z "$jp_force" ] || jp_refuse '--force needs --out'
-
-[ -n "$jp_hosts" ] || jp_refuse 'the hosts of the job are not known: JOBMAN_HOSTS is empty'
-
-# jp_check OPTION LIST: sets jp_ranges, its parts; "all" is one of them.
-jp_check() {
-  case ,$2, in
-    ,all, | ,,) ;;
-    *,,* | *[!0-9,-]*) jp_refuse "$1 '$2': numbers of hosts and ranges are meant, such as 0,3-7" ;;
-  esac
-  jp_ranges=$(printf '%s' "$2" | tr ',' ' ')
-  for jp_part in $jp_ranges; do
-    case $jp_part in
-      all) continue ;;
-      -* | *- | *-*-* | *???????????*)
-        jp_refuse "$1 '$2': $jp_part is neither a number nor a range such as 3-7"
-        ;;
-    esac
-    [ "${jp_part%-*}" -le "${jp_part#*-}" ] ||
-      jp_refuse "$1 '$2': the range $jp_part ends before it begins"
-    [ "${jp_part#*-}" -lt "$jp_count" ] ||
-      jp_refuse "$1 '$2': there is no host ${jp_part#*-}; this job has the hosts 0-$((jp_count - 1))"
-  done
-}
-
-# jp_in NUMBER RANGES
-jp_in() {
-  for jp_part in $2; do
-    [ "$jp_part" != all ] || return 0
-    if [ "$1" -ge "${jp_part%-*}" ] && [ "$1" -le "${jp_part#*-}" ]; then return 0; fi
-  done
-  return 1
-}
-
-jp_all=$(printf '%s' "$jp_hosts" | tr ',' ' ')
-jp_count=0
-for jp_host in $jp_all; do jp_count=$((jp_count + 1)); done
-jp_check --hosts "$jp_wanted"
-jp_wanted=$jp_ranges
-jp_check --exclude "$jp_unwanted"
-jp_unwanted=$jp_ranges
-
-# The chosen hosts, as NUMBER=ADDRESS.
-jp_self=${jp_all%% *}
-jp_own=" $(hostname -I 2>/dev/null) "
-for jp_host in $jp_all; do
-  case $jp_own in *" $jp_host "*) jp_self=$jp_host ;; esac
-done
-jp_number=0 jp_targets=''
-for jp_host in $jp_all; do
-  jp_take=
-  if [ -n "$jp_wanted" ]; then
-    ! jp_in "$jp_number" "$jp_wanted" || jp_take=yes
-  else
-    [ "$jp_host" = "$jp_self" ] || jp_take=yes
-  fi
-  [ "$jp_host" != "$jp_self" ] || [ -z "$jp_local" ] || jp_take=yes
-  if [ -n "$jp_take" ] && ! jp_in "$jp_number" "$jp_unwanted"; then
-    jp_targets="$jp_targets $jp_number=$jp_host"
-  fi
-  jp_number=$((jp_number + 1))
-done
-[ -n "$jp_targets" ] || [ -z "$jp_wanted$jp_unwanted" ] ||
-  jp_refuse 'no host is left by --hosts and --exclude; -i adds this one'
-
-# jp_file NUMBER: the name of its files in the folder of --out.
-jp_file() { printf '%s/host-%04d' "$jp_out" "$1"; }
-
-# jp_each_old CALL: `CALL FILE` for each file of an earlier command in the folder of --out.
-jp_each_old() {
-  for jp_old in "$jp_out"/host-[0-9][0-9][0-9][0-9]*.out "$jp_out"/host-[0-9][0-9][0-9][0-9]*.err; do
-    [ -e "$jp_old" ] || [ -L "$jp_old" ] || continue
-    jp_digits=${jp_old##*/host-}
-    case ${jp_digits%.*} in *[!0-9]*) continue ;; esac
-    "$1" "$jp_old"
-  done
-}
-jp_refuse_old() {
-  jp_refuse "$jp_out has the output of an earlier command (${1##*/}); name another folder, or replace it: --force"
-}
-jp_remove_old() { rm -f "$1" || exit 75; }
-
-# Makes the folder and its files. What an earlier command wrote there goes, all of it.
-jp_make_out() {
-  mkdir -p -- "$jp_out" || exit 75
-  jp_each_old jp_remove_old
-  for jp_target in $jp_targets; do
-    jp_name=$(jp_file "${jp_target%%=*}")
-    (umask 077 && set -C && true >"$jp_name.out" && true >"$jp_name.err") || exit 75
-  done
-}
-case $jp_out in '' | /*) ;; *) jp_out=$PWD/$jp_out ;; esac
-[ -z "$jp_out" ] || [ -n "$jp_force" ] || jp_each_old jp_refuse_old
-
-if [ $# -eq 1 ]; then
-  jp_line=$1
-else
-  jp_line=''
-  case $1 in [A-Za-z_]*=*) jp_line='env ' ;; esac
-  for jp_word in "$@"; do jp_line="$jp_line$(jp_quote "$jp_word") "; done
-fi
-[ -z "$jp_clean" ] || jp_line="rm -rf /tmp/libtpu_lockfile /tmp/tpu_logs 2>/dev/null ||
-sudo -n rm -rf /tmp/libtpu_lockfile /tmp/tpu_logs </dev/null
-$jp_line"
-[ -z "$jp_cwd" ] || jp_line="cd $(jp_quote "$PWD") || exit 126
-$jp_line"
 
 jp_dir=$(mktemp -d) || exit 75
 trap 'rm -rf "$jp_dir"' EXIT
@@ -434,6 +235,10 @@ jp_interrupted() {
 }
 
 jp_keep_input
+jp_had_input=''
+[ "$jp_input" = /dev/null ] || jp_had_input=input
+[ -z "$jp_again" ] || [ -n "$jp_had_input" ] || [ "$(jp_then 4)" != input ] ||
+  jp_refuse 'the last command had an input, which is not kept; give it again: podrun --rerun-failed < FILE'
 [ -z "$jp_out" ] || jp_make_out
 trap jp_interrupted INT TERM HUP
 # shellcheck disable=SC2086
@@ -448,6 +253,23 @@ done
   for jp_target in $jp_begun; do jp_numbers="$jp_numbers ${jp_target%%=*}"; done
   # shellcheck disable=SC2086
   [ -z "$jp_numbers" ] || jp_show_folds $jp_numbers
+}
+
+# jp_remember NUMBER...: these failed. With --rerun-failed those that were left out have still failed.
+# As of `jobman exec`, 64 KiB of a command are kept.
+jp_remember() {
+  for jp_number in $jp_failed; do
+    case "$jp_targets " in *" $jp_number="*) ;; *) set -- "$@" "$jp_number" ;; esac
+  done
+  [ ${#jp_line} -le 65536 ] || jp_line=''
+  if [ $# -eq 0 ]; then
+    rm -f "$jp_last"
+  elif ! (umask 077 && mkdir -p "${jp_last%/*}" &&
+    printf '%s\n%s\n%s\n%s\n%s\n' "$jp_hosts" "$*" "$jp_limit" "$jp_had_input" "$jp_line" \
+      >"$jp_last.$$" && mv -f "$jp_last.$$" "$jp_last"); then
+    rm -f "$jp_last.$$" "$jp_last"
+    echo 'podrun: --rerun-failed will not know of this, see above' >&2
+  fi
 }
 
 # jp_how CODE: how the command ended, in words.
@@ -481,5 +303,7 @@ for jp_target in $jp_targets; do
 done
 [ ! -e "$jp_dir/failed" ] || jp_group <"$jp_dir/failed" |
   while IFS=$jp_tab read -r jp_first jp_label jp_text; do echo "podrun: $jp_label: $jp_text" >&2; done
-[ "$jp_interrupts" = 0 ] || jp_worst=130
+[ "$jp_interrupts" = 0 ] || exit 130
+# shellcheck disable=SC2046
+jp_remember $(cut -f 1 "$jp_dir/failed" 2>/dev/null)
 exit "$jp_worst"

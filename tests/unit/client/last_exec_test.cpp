@@ -27,6 +27,7 @@ TEST_F(LastExecTest, IsKeptUntilOneSucceedsEverywhere) {
                                 .clean_libtpu = true,
                                 .job_env = true,
                                 .limit = std::chrono::seconds{5}},
+                      .had_input = true,
                       .failed = {3, 4, 417}};
   ASSERT_TRUE(KeepLastExec(paths_, kJob, last).ok());
   EXPECT_EQ(ReadLastExec(paths_, kJob).value(), last);
@@ -62,19 +63,24 @@ TEST(AfterExec, HostsThatWereLeftOutHaveFailedStill) {
   const base::Error no{.code = base::Code::kUnavailable, .message = "no"};
   const ssh::FanOutResult result{
       .hosts = {{.host = 1, .result = 0}, {.host = 2, .result = 3}, {.host = 3, .result = no}}};
-  EXPECT_EQ(AfterExec({}, result, {}).failed, (std::vector<int>{2, 3}));
-  EXPECT_EQ(AfterExec({}, result, LastExec{.failed = {1, 2, 7}}).failed,
+  EXPECT_EQ(AfterExec({}, false, result, {}).failed, (std::vector<int>{2, 3}));
+  EXPECT_TRUE(AfterExec({}, true, result, {}).had_input);
+  EXPECT_EQ(AfterExec({}, false, result, LastExec{.failed = {1, 2, 7}}).failed,
             (std::vector<int>{2, 3, 7}));
 }
 
 TEST(Again, WithoutACommandItIsTheLastOne) {
   const LastExec last{.order = {.words = {"ls"}, .workdir = "~/x"}, .failed = {1, 3}};
-  EXPECT_EQ(Again({}, last).value(), last.order);
+  EXPECT_EQ(Again({}, false, last).value(), last.order);
   const ExecOrder other{.words = {"df"}};
-  EXPECT_EQ(Again(other, last).value(), other);
-  const ExecOrder more = Again({.workdir = "/", .job_env = true}, last).value();
+  EXPECT_EQ(Again(other, false, last).value(), other);
+  const ExecOrder more = Again({.workdir = "/", .job_env = true}, false, last).value();
   EXPECT_EQ(more, (ExecOrder{.words = {"ls"}, .workdir = "/", .job_env = true}));
-  EXPECT_EQ(Again({}, {.failed = {1}}).error().code, base::Code::kFailedPrecondition);
+  EXPECT_EQ(Again({}, false, {.failed = {1}}).error().code, base::Code::kFailedPrecondition);
+  const LastExec fed{.order = last.order, .had_input = true, .failed = {1}};
+  EXPECT_EQ(Again({}, false, fed).error().code, base::Code::kFailedPrecondition);
+  EXPECT_EQ(Again({}, true, fed).value(), fed.order);
+  EXPECT_EQ(Again(other, false, fed).value(), other);
   std::vector<ssh::FanOutHost> hosts(4);
   for (int host = 0; host < 4; ++host) hosts[static_cast<std::size_t>(host)].host = host;
   KeepFailed(last, hosts);

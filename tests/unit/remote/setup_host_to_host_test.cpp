@@ -134,6 +134,12 @@ class PodrunTest : public HostToHostTest {
                                "}\n" +
                                lines});
   }
+  /// From now on commands on other hosts have the address in AT.
+  void TellWhere() {
+    Program("ssh",
+            "while [ \"$1\" != -- ]; do shift; done\n"
+            "export AT=$2; exec sh -c \"$3\"\n");
+  }
   /// A limit at the head of the program.
   void Set(const std::string& limit, const std::string& value) {
     const base::Path program = host.home() / ".local/bin/podrun";
@@ -246,11 +252,93 @@ TEST_P(PodrunTest, EndsWithTheWorstCode) {
   EXPECT_THAT(broken.err, HasSubstr("podrun: host 2: exit code 255"));
 }
 
-/// Its fake ssh tells the command where it is.
+TEST_P(PodrunTest, RunsOnTheHostsOfOneSlice) {
+  const Ended refused = Podrun("--slice 1 true");
+  EXPECT_EQ(refused.exit_code, 2);
+  EXPECT_THAT(refused.err, HasSubstr("there is no slice 1; the last one is 0"));
+  EXPECT_THAT(Podrun("--slice one true").err, HasSubstr("the number of a slice is meant"));
+  env_["JOBMAN_HOSTS"] = "10.0.0.1,10.0.0.2,10.0.0.3,10.0.0.4";
+  env_["JOBMAN_NUM_SLICES"] = "2";
+  EXPECT_THAT(Step(MakeKey("b")).err, HasSubstr("exited 0"));
+  const auto on = [](const std::string& number) { return HasSubstr("host " + number + " | on\n"); };
+  const auto second = testing::AllOf(Not(on("0")), Not(on("1")), on("2"), on("3"));
+  EXPECT_THAT(Podrun("--slice 1 echo on").out, second);
+  EXPECT_THAT(Podrun("-i --slice 01 echo on").out, second);
+  EXPECT_THAT(Podrun("--slice=0 echo on").out,
+              testing::AllOf(on("0"), on("1"), Not(on("2")), Not(on("3"))));
+  EXPECT_EQ(Podrun("--slice 0 --hosts 1-2 echo on").out, "host 1 | on\n");
+}
+
+class PodrunAgainTest : public PodrunTest {
+ protected:
+  void ExpectNone(const std::string& arguments) {
+    const Ended ran = Podrun(arguments);
+    EXPECT_EQ(ran.exit_code, 0);
+    EXPECT_THAT(ran.err, HasSubstr("the last command failed on none of these hosts"));
+  }
+};
+INSTANTIATE_TEST_SUITE_P(Shells, PodrunAgainTest, HostsShell(), ShellName);
+
+TEST_P(PodrunAgainTest, RunsWhereItFailed) {
+  TellWhere();
+  ExpectNone("--rerun-failed");
+  const std::string mended = (host.home() / "mended").string();
+  const Ended first = Podrun("-i '[ \"$AT\" = 10.0.0.2 ] ||\n[ -e " + mended + " ]'");
+  EXPECT_EQ(first.exit_code, 1);
+  EXPECT_THAT(first.err, HasSubstr("hosts 0,2 (2): exit code 1"));
+  EXPECT_EQ(Lines("stat -c %a .jobman/podrun-failed.*").out, "600\n");
+  ExpectNone("--rerun-failed --hosts 1 true");
+  // Where it was left out it has still failed.
+  std::ofstream(mended) << "";
+  EXPECT_EQ(Podrun("--rerun-failed --exclude 0").exit_code, 0);
+  EXPECT_EQ(Podrun("-i --rerun-failed echo once more").out, "host 0 | once more\n");
+  ExpectNone("--rerun-failed");
+}
+
+TEST_P(PodrunAgainTest, WithoutACommandItIsTheLastOneAsItWas) {
+  EXPECT_EQ(Podrun("--hosts 2 --timeout 1s -w 'pwd; sleep 600'").exit_code, 124);
+  const Ended again = Podrun("--rerun-failed");
+  EXPECT_EQ(again.exit_code, 124);
+  EXPECT_EQ(again.out, "host 2 | /tmp\n");
+  EXPECT_EQ(Podrun("--rerun-failed -w").exit_code, 2);
+  // Other hosts have their numbers now: they are of another job.
+  host.env["JOBMAN_HOSTS"] = "10.0.0.7,10.0.0.8,10.0.0.9";
+  ExpectNone("--rerun-failed");
+}
+
+TEST_P(PodrunAgainTest, AnInputMustBeGivenAgain) {
+  EXPECT_EQ(Podrun("--hosts 2 'read -r code; exit $code'", "3\n").exit_code, 3);
+  const Ended refused = Podrun("--rerun-failed");
+  EXPECT_EQ(refused.exit_code, 2);
+  EXPECT_THAT(refused.err, HasSubstr("the last command had an input, which is not kept"));
+  EXPECT_EQ(Podrun("--rerun-failed", "0\n").exit_code, 0);
+}
+
+TEST_P(PodrunAgainTest, AnInterruptedCommandChangesNothing) {
+  EXPECT_EQ(Podrun("--hosts 2 'echo first; false'").exit_code, 1);
+  const Ended ran = Lines(
+      ".local/bin/podrun 'echo on >>~/on; sleep 600' </dev/null & p=$!\n"
+      "until_lines 2 on; kill -TERM $p; wait $p; echo \"code $?\"\n");
+  EXPECT_EQ(ran.out, "code 130\n");
+  EXPECT_EQ(Podrun("--rerun-failed").out, "host 2 | first\n");
+}
+
+TEST_P(PodrunAgainTest, ALongCommandIsNotKept) {
+  EXPECT_EQ(Podrun("--hosts 2 ': " + std::string(65536, 'x') + "; false'").exit_code, 1);
+  EXPECT_THAT(Podrun("--rerun-failed").err, HasSubstr("was too long to be kept"));
+  EXPECT_EQ(Podrun("--rerun-failed echo on").out, "host 2 | on\n");
+}
+
+TEST_P(PodrunTest, WhatOnlyExecCanDoIsRefusedByName) {
+  for (const char* const option : {"--detach", "--tty", "--json", "--job-env"}) {
+    const Ended refused = Podrun(std::string(option) + " true");
+    EXPECT_EQ(refused.exit_code, 2);
+    EXPECT_THAT(refused.err, HasSubstr(std::string(option) + " is an option of jobman exec"));
+  }
+}
+
 TEST_P(PodrunTest, EqualOutputIsShownOnce) {
-  Program("ssh",
-          "while [ \"$1\" != -- ]; do shift; done\n"
-          "export AT=$2; exec sh -c \"$3\"\n");
+  TellWhere();
   const Ended alike = Podrun("--hosts all --fold 'echo \"it is  me\"; exit 4'");
   EXPECT_EQ(alike.out, "hosts 0-2 (3): it is  me\n");
   EXPECT_EQ(alike.exit_code, 4);
