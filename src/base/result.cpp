@@ -89,6 +89,7 @@ Cause CauseOf(int error_number) {
     case ENOSPC:
     case EDQUOT:
       return {Code::kResourceExhausted, Reason::kDiskFull};
+    case EFBIG:
     case EMFILE:
     case ENFILE:
     case ENOMEM:

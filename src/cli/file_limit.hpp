@@ -8,8 +8,9 @@
 namespace jobman::cli {
 
 /// Before so many hosts are connected to at once: raises the limit of open files, and says so if
-/// even the highest is too low for that. Then they are served in turns.
-void MakeRoomForHosts(App& app, std::size_t hosts);
+/// even the highest is too low for that. Then they are served in turns. kFailedPrecondition if it
+/// is too low for one.
+base::Status MakeRoomForHosts(App& app, std::size_t hosts);
 
 /// The same for `what` needs all of them at once: kFailedPrecondition then. `without`: how to do
 /// without it.

@@ -42,6 +42,7 @@ int main(int argc, char** argv) {
   prctl(PR_SET_NAME, "jobman");
   // write() reports a reader that went away as an errno, see ui::Terminal.
   std::signal(SIGPIPE, SIG_IGN);
+  std::signal(SIGXFSZ, SIG_IGN);  // a file that may not grow (ulimit -f): an errno, too
   jobman::ui::FdSink out(1);
   jobman::ui::FdSink err(2);
   const int input = PassedInput();

@@ -50,7 +50,9 @@ base::Error BecomeOpenSsh(App& app, const client::Context& context, const core::
   for (std::string& word : *words) argv.push_back(word.data());
   argv.push_back(nullptr);
   app.terminal().Flush();
-  std::signal(SIGPIPE, SIG_DFL);  // ignored in this program, and exec would keep it so
+  // Ignored in this program, and exec would keep them so.
+  std::signal(SIGPIPE, SIG_DFL);
+  std::signal(SIGXFSZ, SIG_DFL);
   execvp(argv[0], argv.data());
   base::Error error = base::FromErrno(errno, "starting " + words->front());
   error.hint = "install the OpenSSH client, or use: " + login.instead;

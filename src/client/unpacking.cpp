@@ -223,7 +223,7 @@ Status Unpacking::Take(std::string_view bytes) {
     if (count < 0) {
       const int why = errno;
       // What does not fit is not kept.
-      if (why == ENOSPC || why == EDQUOT) Drop();
+      if (why == ENOSPC || why == EDQUOT || why == EFBIG) Drop();
       return base::FromErrno(why, "writing " + Archive().string());
     }
     offset_ += count;

@@ -156,16 +156,18 @@ base::Task<GroupEnd> SignalGroup(ports::HostShell* shell, ports::HostTarget targ
   co_return GroupEndOf(ended);
 }
 
-/// Has a command that took too long end, and says what it took. The group may not be known.
+/// Has a command that took too long end, and says what it took.
 base::Task<std::string> EndGroup(ports::HostShell* shell, ports::HostTarget target,
-                                 CommandGroup group) {
-  if (!group.known()) co_return "was sent TERM";
+                                 HostOutcome* outcome) {
+  const CommandGroup group = outcome->group;
+  outcome->may_go_on = true;
+  if (!group.known()) co_return "may go on: the host has not said its process group";
   GroupEnd end = co_await SignalGroup(shell, target, group, "TERM");
-  if (end == GroupEnd::kGone) co_return "was sent TERM";
-  if (end == GroupEnd::kLeft) {
-    end = co_await SignalGroup(shell, target, group, "KILL");
-    if (end == GroupEnd::kGone) co_return "was sent TERM, then KILL";
-  }
+  const bool soon = end == GroupEnd::kGone;
+  if (end == GroupEnd::kLeft) end = co_await SignalGroup(shell, target, group, "KILL");
+  outcome->may_go_on = end != GroupEnd::kGone;
+  if (soon) co_return "was sent TERM";
+  if (end == GroupEnd::kGone) co_return "was sent TERM, then KILL";
   if (end == GroupEnd::kNotOurs) co_return "goes on as another user (sudo), who has to end it";
   co_return "was sent TERM, and may go on";
 }
@@ -191,8 +193,10 @@ base::Task<base::Result<int>> Try(ports::HostShell* shell, const FanOutHost* one
   }
   const bool over = options.limit && !result.ok() && result.error().reason == Reason::kHostHangs;
   if (!over) co_return result;
-  shared->result.hosts[row].timed_out = true;
-  const std::string what = co_await EndGroup(shell, one->target, shared->result.hosts[row].group);
+  HostOutcome& outcome = shared->result.hosts[row];
+  outcome.timed_out = true;
+  std::string what = "was sent TERM";
+  if (options.control) what = co_await EndGroup(shell, one->target, &outcome);
   co_return TookTooLong(*options.limit, what);
 }
 

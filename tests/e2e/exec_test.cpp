@@ -360,6 +360,17 @@ TEST_F(Exec, WhatTheLoginShellPrintsIsNotOfADetachedRun) {
   EXPECT_EQ(Shell("exec1 -q -w 0 --follow eval").out, "one\n");
 }
 
+TEST_F(Exec, ADetachedRunOfOneHostIsFoundAmongAll) {
+  Run();
+  ASSERT_EQ(Shell("exec1 -w 1 --detach --name one -- 'echo here; exit 4'").code, 0);
+  const Ran followed = Shell("exec1 --follow one");
+  EXPECT_EQ(followed.code, 4) << followed.All();
+  EXPECT_EQ(followed.out, "host 1 | here\n");
+  EXPECT_THAT(followed.err, HasSubstr("host 0 has no detached run one\n"));
+  EXPECT_EQ(Shell("exec1 --stop one").code, 0);
+  EXPECT_EQ(Shell("exec1 --follow other").code, 3);
+}
+
 TEST_F(Exec, StopEndsADetachedRunAndItsChildren) {
   Run();
   ASSERT_EQ(Shell("exec1 --detach --name long -- 'sleep 6127 & sleep 6127'").code, 0);
@@ -367,6 +378,18 @@ TEST_F(Exec, StopEndsADetachedRunAndItsChildren) {
   EXPECT_EQ(stopped.code, 0) << stopped.All();
   EXPECT_EQ(Shell("exec1 -q -- pgrep -f '[s]leep 6127'").out, "");
   EXPECT_THAT(Shell("exec1 --runs").out, HasSubstr("long  0-1    exit code 143"));
+}
+
+TEST_F(Exec, LimitsOfThisMachineAreNamed) {
+  Run();
+  const Ran files = Shell("ulimit -n 31; exec1 -- true");
+  EXPECT_EQ(files.code, 2) << files.All();
+  EXPECT_THAT(files.err, HasSubstr("the limit of open files is 31; connections to hosts need 32"));
+  const std::string out = (place_.path() / "out").string();
+  const Ran size =
+      Shell("ulimit -f 1000; exec1 -w 0 --out " + out + " -- 'head -c 3000000 /dev/zero'");
+  EXPECT_EQ(size.code, 75) << size.All();
+  EXPECT_THAT(size.err, HasSubstr("File too large"));
 }
 
 TEST_F(Exec, ATerminalOnOneHost) {

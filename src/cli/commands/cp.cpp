@@ -40,7 +40,7 @@ Result<int> RunCp(App& app, const CpOptions& options) {
       client::ChooseHosts(context.paths, job, options.hosts.empty() ? usual : options.hosts));
   client::Vouching vouching(context);
   vouching.CompleteAll(job, hosts);
-  MakeRoomForHosts(app, hosts.size());
+  JM_TRY(MakeRoomForHosts(app, hosts.size()));
   const auto began = Clock::now();
   const client::CopyProgress progress = CopyLine(app);
   const bool folders = hosts.size() > 1;

@@ -82,6 +82,7 @@ views::ExecResult ResultOf(core::JobId id, const ssh::FanOutResult& result,
                                .brief = ssh::Brief(host),
                                .odd = output.OddOf(host.host, failed),
                                .timed_out = host.timed_out,
+                               .may_go_on = host.may_go_on,
                                .took = host.took};
     if (host.result.ok())
       row.exit_code = *host.result;
@@ -164,8 +165,7 @@ Result<client::ExecOrder> OrderOf(const App& app, const ExecOptions& options,
 /// What is read here goes to all hosts in step.
 base::Status MakeRoom(App& app, std::size_t hosts) {
   if (HasInput(app)) return MakeRoomForAll("standard input", "run it without: </dev/null", hosts);
-  MakeRoomForHosts(app, hosts);
-  return base::Ok();
+  return MakeRoomForHosts(app, hosts);
 }
 
 /// Runs it, and shows how it went.

@@ -70,7 +70,7 @@ Result<int> RunSync(App& app, const SyncOptions& options) {
   JM_ASSIGN_OR_RETURN(auto hosts, client::ChooseHosts(context.paths, job, options.hosts));
   client::Vouching vouching(context);
   vouching.CompleteAll(job, hosts);
-  MakeRoomForHosts(app, hosts.size());
+  JM_TRY(MakeRoomForHosts(app, hosts.size()));
   const auto count = static_cast<int>(hosts.size());
   const auto began = SyncClock::now();
   auto synced = client::SyncToHosts(context, std::move(hosts), order, SyncLine(app, count));

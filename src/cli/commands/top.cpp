@@ -101,7 +101,7 @@ Result<int> LookOnce(App& app, const client::Context& context, const TopOptions&
                      const core::Job& job) {
   client::Vouching vouching(context);
   JM_ASSIGN_OR_RETURN(auto hosts, HostsOf(context, options, job, vouching));
-  MakeRoomForHosts(app, hosts.size());
+  JM_TRY(MakeRoomForHosts(app, hosts.size()));
   AwaitedHosts awaited(hosts.size());
   const auto wait_for = [&app, &awaited](const ssh::BusyHosts& busy) {
     if (app.mode() == OutputMode::kQuiet || !app.terminal().facts().err_tty) return;

@@ -23,7 +23,7 @@ std::string Result(const ExecResult::Row& row) {
 
 /// The same for hosts that share a row, and for no others.
 std::string KeyOf(const ExecResult::Row& row) {
-  return Result(row) + "\n" + row.odd;
+  return Result(row) + "\n" + row.odd + (row.may_go_on ? "\n" : "");
 }
 
 /// Hosts that share a row of the table.
@@ -44,7 +44,7 @@ struct Alike {
     return first->exit_code ? std::to_string(*first->exit_code) : "-";
   }
   std::string Error() const {
-    if (first->timed_out) return {};
+    if (first->timed_out && !first->may_go_on) return {};
     if (same_error) return first->error;
     return fmt::format("{} (host {}: {})", Result(*first), first->host, first->error);
   }
@@ -91,7 +91,7 @@ std::string RenderText(const ExecResult& view, const ui::Style& style) {
   std::vector<std::string> order;
   for (const ExecResult::Row& row : view.rows) {
     odd = odd || !row.odd.empty();
-    failed = failed || (!row.error.empty() && !row.timed_out);
+    failed = failed || (!row.error.empty() && (!row.timed_out || row.may_go_on));
     Alike& group = groups[KeyOf(row)];
     if (group.first == nullptr) order.push_back(KeyOf(row));
     group.Add(row);

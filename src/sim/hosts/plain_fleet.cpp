@@ -53,7 +53,8 @@ HostDisk PlainFleet::DiskOf(const std::string& name) const {
                              {"JOBMAN_BOOT_ID_FILE", etc + "/boot_id"}};
   if (options().docker) environment["DOCKER_HOST"] = "unix://" + options().docker->socket.string();
   // ForceCommand gives each host its own home without an entry in the password file. SHLVL keeps
-  // bash from reading this machine's .bashrc first, which it does at level 1 below sshd.
+  // bash from reading this machine's .bashrc first, which it does at level 1 below sshd. dash runs
+  // the last command of a line in another process, too, so that the login would lead no group.
   return HostDisk({.root = root,
                    .homes = options().homes,
                    .etc = root / "etc",
@@ -61,7 +62,7 @@ HostDisk PlainFleet::DiskOf(const std::string& name) const {
                    .port = options().ssh_port,
                    .metadata_port = options().metadata_port,
                    .environment = std::move(environment),
-                   .extra = fmt::format("ForceCommand {}\nSubsystem sftp {}\n",
+                   .extra = fmt::format("ForceCommand exec {}\nSubsystem sftp {}\n",
                                         base::ShellQuote(etc + "/login"), sftp_server_.string())});
 }
 

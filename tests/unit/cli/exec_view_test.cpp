@@ -55,6 +55,15 @@ TEST(ExecView, HostsThatEndedAlikeShareARow) {
             "4     3          0.2s\n");
 }
 
+TEST(ExecView, ATimeoutThatLeftACommandRunningSaysSo) {
+  ExecResult view{.rows = {TimedOut(0), TimedOut(1), TimedOut(2)}};
+  view.rows[1].may_go_on = view.rows[2].may_go_on = true;
+  EXPECT_EQ(RenderText(view, {.width = 200}),
+            "HOST  EXIT CODE  TIME  ERROR\n"
+            "0     timeout    5s\n"
+            "1-2   timeout    5s    timeout: it took long\n");
+}
+
 TEST(ExecView, HostsWithOddOutputHaveRowsOfTheirOwn) {
   ExecResult view{.rows = {Exited(0, 0), Exited(1, 0), Exited(2, 0), Exited(3, 1)}};
   view.rows[1].odd = view.rows[2].odd = "binary data";

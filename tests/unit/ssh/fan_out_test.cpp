@@ -93,14 +93,16 @@ TEST(FanOut, ACommandThatTakesTooLongIsNamed) {
 }
 
 /// The calls after the command itself end with these.
-std::string SaidOfTimeout(ScriptedShell& shell, std::deque<Result<int>> ends) {
-  shell.says_group = true;
+std::string SaidOfTimeout(ScriptedShell& shell, std::deque<Result<int>> ends,
+                          bool says_group = true) {
+  shell.says_group = says_group;
   shell.answers["0"] = std::move(ends);
   shell.answers["0"].push_front(Hangs());
   const auto result = Spread(
       shell, 1, {.limit = std::chrono::seconds{5}, .control = std::make_shared<FanOutControl>()});
   EXPECT_TRUE(result.hosts[0].timed_out);
   const auto& outcome = result.hosts[0].result;
+  EXPECT_EQ(result.hosts[0].may_go_on, base::Contains(outcome.error().message, " go"));
   return outcome.ok() ? "" : outcome.error().message.substr(outcome.error().message.find(", and "));
 }
 
@@ -123,6 +125,9 @@ TEST(FanOut, SaysWhatBecameOfACommandThatTakesTooLong) {
   EXPECT_EQ(SaidOfTimeout(not_ours, {kNotOurs}),
             ", and goes on as another user (sudo), who has to end it");
   EXPECT_EQ(SaidOfTimeout(broken, {Hangs()}), ", and was sent TERM, and may go on");
+  ScriptedShell silent;
+  EXPECT_EQ(SaidOfTimeout(silent, {}, false),
+            ", and may go on: the host has not said its process group");
 }
 
 TEST(FanOut, AHostThatHangsBeforeTheCommandHasNoTimeout) {
