@@ -6,9 +6,8 @@
 // resetting connections for a while, 128 places in each host's backlog, and a limit of open files
 // that is too low.
 //
-//   exec_bench [HOSTS...]      16 64 256 1024 by default: five rounds, up to 16 hosts fifteen,
-//   above
-//                              256 two
+//   exec_bench [HOSTS...]      16 64 256 1024 by default; fifteen rounds with up to 16 hosts, five
+//                              with up to 256, then two
 //
 // All sessions are new: open ones end before each round. The client's CPU is counted (of jobman
 // that of the controller, too, while the command runs), never that of the hosts, which run on the

@@ -11,6 +11,7 @@
 #include <unistd.h>
 
 #include <array>
+#include <chrono>
 #include <fstream>
 #include <stdexcept>
 #include <string>
@@ -25,6 +26,7 @@ using bench::AtMost;
 using bench::kMedian;
 using bench::Place;
 using bench::Words;
+using Clock = std::chrono::steady_clock;
 
 constexpr double kLeastOfSsh = 1.0;  ///< of the rate of the OpenSSH client
 constexpr double kMostGrowthMb = 4;  ///< of the memory, by four times the bytes
@@ -33,7 +35,7 @@ constexpr double kMostPassingMb = 16;
 constexpr double kMostJobCpuMs = 4;  ///< a host, for a job
 constexpr double kMostMb = 64;       ///< resident, of the controller
 constexpr int kMostThreads = 8;
-constexpr useconds_t kWaitingUs = 20'000'000;
+constexpr auto kWaiting = std::chrono::seconds{20};
 constexpr useconds_t kLookUs = 1'000'000;  ///< rarely: it takes a processor from the hosts
 constexpr auto kStartLimit = std::chrono::minutes{10};
 
@@ -154,11 +156,11 @@ void MeasureJob(const Place& place, int hosts) {
 // --- a command that runs on all hosts -----------------------------------------------------------
 
 /// Waits, and looks how many processes want a processor at a time: the mean, without this one.
-double MeanRunnable(useconds_t time) {
+double MeanRunnable(Clock::time_point until) {
   constexpr useconds_t kSampleUs = 100'000;
   double sum = 0;
   int samples = 0;
-  for (useconds_t waited = 0; waited < time; waited += kSampleUs) {
+  while (Clock::now() < until) {
     usleep(kSampleUs);
     double minute = 0, five = 0, fifteen = 0, runnable = 0;
     std::ifstream("/proc/loadavg") >> minute >> five >> fifteen >> runnable;  // then "/TOTAL"
@@ -180,8 +182,9 @@ void MeasureWaiting(const Place& place, int hosts) {
   bench::Await("the command to run on every host", is_up, kStartLimit);
   const double controller = bench::CpuMsOf(place.controller());
   const double simulator = bench::TreeCpuMs(place.simulator());
-  const double runnable = MeanRunnable(kWaitingUs);
-  const double seconds = kWaitingUs / 1e6;
+  const auto began = Clock::now();
+  const double runnable = MeanRunnable(began + kWaiting);
+  const double seconds = std::chrono::duration<double>(Clock::now() - began).count();
   const double ours = (bench::CpuMsOf(place.controller()) - controller) / seconds;
   const double theirs = (bench::TreeCpuMs(place.simulator()) - simulator) / seconds;
   bench::Extent extent = bench::ExtentOf(place.controller());
@@ -193,9 +196,9 @@ void MeasureWaiting(const Place& place, int hosts) {
       ours, extent.resident_mb, AtMost(extent.resident_mb, kMostMb, " MB"), extent.threads,
       AtMost(extent.threads, kMostThreads, ""), extent.files);
   fmt::print(
-      "a host: {:.2f} ms of CPU a second; on the machine that plays them all {:.1f} processes want "
-      "a "
-      "processor at a time\n",
+      "a host: {:.2f} ms of CPU a second; of all processes of the machine {:.1f} want a processor "
+      "at "
+      "a time\n",
       theirs / hosts, runnable);
 }
 

@@ -1,10 +1,10 @@
 // What a command on the hosts costs with the controller's connections, beside one that logs in to
 // each host: wall time and CPU of whole `jobman exec` processes, and the controller's CPU.
 //
-//   pool_bench [HOSTS [ROUNDS]]      32 hosts, 9 rounds by default
+//   pool_bench [HOSTS [ROUNDS]]      32 hosts, 9 rounds by default; above 256 hosts light ones
 //
-// Both kinds in turn, so that a busy moment of the machine affects them alike. The light hosts and
-// their sshd run on this machine, which counts for both in wall time.
+// Both kinds in turn, so that a busy moment of the machine affects them alike. The simulated hosts
+// and their sshd run on this machine, which counts for both in wall time.
 #include <fmt/format.h>
 
 #include <string>
@@ -19,6 +19,7 @@ using namespace jobman;
 using bench::kMedian;
 
 constexpr double kMostRatio = 0.2;
+constexpr int kMostFull = 256;    ///< hosts; more are light ones
 constexpr int kCoresPerHost = 8;  // of v5p
 
 struct Kind {
@@ -44,7 +45,9 @@ void MakeJob(const bench::Place& place, int hosts) {
 }
 
 void Bench(int hosts, int rounds) {
-  bench::Place place({"--delays", "0", "--light"});
+  const bool light = hosts > kMostFull;
+  bench::Place place(light ? bench::Words{"--delays", "0", "--light"}
+                           : bench::Words{"--delays", "0"});
   place.StartController();
   MakeJob(place, hosts);
   const bench::Words argv = place.Jobman({"exec", "pool", "-q", "--", "true"});
@@ -66,7 +69,8 @@ void Bench(int hosts, int rounds) {
                   fmt::format("{:.1f}", kind->CpuMs()),
                   fmt::format("{:.2f}", kind->CpuMs() / hosts)});
   }
-  fmt::print("exec of `true` on {} light hosts, {} rounds\n{}", hosts, rounds, table.Render({}));
+  fmt::print("exec of `true` on {} {}hosts, {} rounds\n{}", hosts, light ? "light " : "", rounds,
+             table.Render({}));
   const double ratio = shared.exec.Wall(kMedian) / own.exec.Wall(kMedian);
   fmt::print(
       "ratio, wall: {:.3f} ({:.2f}: {})   CPU: {:.3f}   memory of the controller: {:.1f} MB\n",

@@ -146,9 +146,27 @@ std::string WhatIsWrong(const CLI::App& root, const CLI::ParseError& end) {
 }
 
 /// The options of what exec runs look like its own.
-bool LacksSeparator(const CLI::App& root, const std::vector<std::string>& args) {
+bool MayLackSeparator(const CLI::App& root, const std::vector<std::string>& args) {
   const bool has_it = std::find(args.begin(), args.end(), "--") != args.end();
-  return GivenCommand(root).get_name() == "exec" && !has_it && !root.remaining(true).empty();
+  return GivenCommand(root).get_name() == "exec" && !has_it;
+}
+
+constexpr const char* kSeparatorHint = "write -- before the command of the hosts";
+
+/// One that exec would take from the command of the hosts, such as the -i of `sed -i`.
+std::optional<base::Error> CheckSeparator(const CLI::App& root,
+                                          const std::vector<std::string>& args) {
+  if (!MayLackSeparator(root, args)) return std::nullopt;
+  const auto words = GivenCommand(root)["CMD"]->results();
+  const auto job =
+      std::find(args.begin(), args.end(), GivenCommand(root)["JOB"]->results().front());
+  if (words.empty() || job == args.end()) return std::nullopt;
+  const auto option = std::find_if(
+      std::find(job + 1, args.end(), words.front()), args.end(),
+      [](const std::string& word) { return word.size() > 1 && word[0] == '-' && word[1] != '-'; });
+  if (option == args.end()) return std::nullopt;
+  return base::InvalidArgument(*option + " may be an option of jobman or of the command",
+                               kSeparatorHint);
 }
 
 // Help and version go to stdout and succeed; everything else is a usage error.
@@ -160,7 +178,8 @@ int EndParsing(const CLI::App& root, const std::vector<std::string>& args,
     return kSuccess;
   }
   std::string hint = NearHint(root);
-  if (hint.empty() && LacksSeparator(root, args)) hint = "write -- before the command of the hosts";
+  if (hint.empty() && MayLackSeparator(root, args) && !root.remaining(true).empty())
+    hint = kSeparatorHint;
   if (hint.empty()) hint = UsageHint(root);
   return app.Fail(base::InvalidArgument(WhatIsWrong(root, end), hint));
 }
@@ -245,6 +264,7 @@ int ParseAndRun(const std::vector<std::string>& args, const Environment& environ
   } catch (const CLI::ParseError& end) {
     return EndParsing(root, args, end, app);
   }
+  if (const auto unclear = CheckSeparator(root, args)) return app.Fail(*unclear);
   return RunCommand(app, chosen);
 }
 

@@ -129,18 +129,6 @@ std::string ExecRunNameAt(base::TimePoint now) {
   return name;
 }
 
-std::vector<int> TakeOutStrangers(ssh::FanOutResult* result) {
-  const auto is_stranger = [](const ssh::HostOutcome& host) {
-    return !host.result.ok() && host.result.error().code == base::Code::kNotFound;
-  };
-  std::vector<int> strangers;
-  for (const ssh::HostOutcome& host : result->hosts)
-    if (is_stranger(host)) strangers.push_back(host.host);
-  if (strangers.size() == result->hosts.size()) return {};
-  std::erase_if(result->hosts, is_stranger);
-  return strangers;
-}
-
 ExecRuns::ExecRuns(const Context& context, const core::Job& job) : context_(context), job_(job) {}
 
 std::string ExecRuns::IdOn(int host, const std::string& name) const {

@@ -107,9 +107,10 @@ base::Result<ExecOrder> Again(ExecOrder given, bool has_input, const LastExec& l
                        .hint = "give it again: jobman exec JOB --rerun-failed -- CMD"};
   }
   if (last.had_input && !has_input) {
-    return base::Error{.code = base::Code::kFailedPrecondition,
-                       .message = "the last command had an input, which is not kept",
-                       .hint = "give it again: jobman exec JOB --rerun-failed < FILE"};
+    return base::Error{
+        .code = base::Code::kFailedPrecondition,
+        .message = "the last command had an input, which is not kept",
+        .hint = "give it again: jobman exec JOB --rerun-failed < FILE; or give the command"};
   }
   if (given.workdir) order.workdir = given.workdir;
   if (given.limit) order.limit = given.limit;

@@ -68,7 +68,8 @@ bool Session::alive() const {
 
 /// After each packet libssh wants to hear that the socket takes more, even if nothing is left to be
 /// sent: that would be a turn of the loop and some system calls each. Before the login is done,
-/// only the coroutine that drives it may flush, as that goes on with it.
+/// only the coroutine that drives it may flush, as that goes on with it. The socket is connected
+/// when libssh gets it, so that nothing but unsent bytes waits for it.
 bool Session::sending() {
   if (!event_) return (ssh_get_status(raw()) & SSH_WRITE_PENDING) != 0;
   constexpr int kNoWait = 0;

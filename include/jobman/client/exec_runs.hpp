@@ -29,10 +29,6 @@ struct ExecRunHost {
   base::Result<std::vector<remote::RunAge>> runs = std::vector<remote::RunAge>{};
 };
 
-/// Takes out the hosts that have no such run, where others have it: it began on some hosts only.
-/// Not if none has it. Says which they are.
-std::vector<int> TakeOutStrangers(ssh::FanOutResult* result);
-
 /// Calls of the hosts, installing the script where it is missing. Nothing may run on the loop
 /// meanwhile, so not from a coroutine. kCancelled when interrupted.
 class ExecRuns {

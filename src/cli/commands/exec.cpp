@@ -141,13 +141,14 @@ ssh::FanOutOptions PatienceOf(const ExecOptions& options) {
 
 namespace {
 
-/// /dev/null, or a pipe that nobody writes to any more, as from cron.
+/// /dev/null, a pipe that nobody writes to any more, as from cron, or a file that was read.
 bool IsKnownEmpty(int fd) {
   pollfd end = {.fd = fd, .events = POLLIN, .revents = 0};
   if (::poll(&end, 1, 0) == 1 && end.revents == POLLHUP) return true;
   struct stat one = {}, null = {};
-  return ::fstat(fd, &one) == 0 && ::stat("/dev/null", &null) == 0 && S_ISCHR(one.st_mode) &&
-         one.st_rdev == null.st_rdev;
+  if (::fstat(fd, &one) != 0) return false;
+  if (S_ISREG(one.st_mode)) return ::lseek(fd, 0, SEEK_CUR) >= one.st_size;
+  return S_ISCHR(one.st_mode) && ::stat("/dev/null", &null) == 0 && one.st_rdev == null.st_rdev;
 }
 
 bool HasInput(const App& app) {
@@ -282,7 +283,8 @@ void AddExec(CLI::App& root, Invocation& chosen) {
                     "conda or venv");
   command->add_flag("-c,--clean-libtpu", options->order.clean_libtpu,
                     "First remove libtpu's lock file and logs from /tmp, as podrun -c");
-  command->add_flag("-i")->description("Host 0, too, as podrun -i; here it always takes part");
+  command->add_flag("-i")->description(
+      "As podrun -i; changes nothing: host 0 takes part unless it is left out");
   command->add_flag("--fold", options->fold, "Print output that several hosts share only once");
   command
       ->add_option("--out", options->out,

@@ -21,8 +21,6 @@ using base::Result;
 
 namespace {
 
-constexpr std::size_t kMostNumbers = 64;  ///< characters, of a list of hosts
-
 /// How `exec` ends when the runs of these hosts are interrupted while it follows them.
 base::Error StillRuns(core::JobId id, const std::string& name) {
   return {.code = base::Code::kCancelled,
@@ -38,22 +36,16 @@ Result<int> Detach(App& app, const client::Context& context, const ExecOptions& 
   JM_ASSIGN_OR_RETURN(ssh::FanOutResult begun,
                       runs.Begin(std::move(hosts), options.order, name, PatienceOf(options)));
   const ExecEnd end = EndOf(begun);
-  const views::ExecRunBegun view{.job = job.id, .name = name, .result = std::move(begun)};
+  const views::ExecRunBegun view{.job = job.id,
+                                 .name = name,
+                                 .job_hosts = static_cast<int>(job.slice->hosts.size()),
+                                 .result = std::move(begun)};
   app.Show(view);
   app.terminal().Flush();
   for (const ssh::HostOutcome& host : view.result.hosts)
     if (!host.result.ok())
       app.Say("host " + std::to_string(host.host) + ": " + host.result.error().ToString());
   return end.code;
-}
-
-/// Ends with what became of the run on the hosts that have it.
-void LeaveOutStrangers(App& app, const std::string& name, ssh::FanOutResult& result) {
-  const std::vector<int> strangers = client::TakeOutStrangers(&result);
-  if (strangers.empty()) return;
-  const bool many = strangers.size() > 1;
-  app.Say((many ? "hosts " : "host ") + base::ShortRanges(strangers, kMostNumbers) +
-          (many ? " have" : " has") + " no detached run " + name);
 }
 
 Result<int> FollowRun(App& app, const client::Context& context, const ExecOptions& options,
@@ -68,21 +60,19 @@ Result<int> FollowRun(App& app, const client::Context& context, const ExecOption
             " bytes are gone from the middle of its log, which was too long");
   };
   client::ExecRuns runs(context, job);
-  auto result = runs.Follow(std::move(hosts), options.follow, fan_out, gone);
+  const auto result = runs.Follow(std::move(hosts), options.follow, fan_out, gone);
   output.Finish();
   if (!result.ok() && result.error().code == base::Code::kCancelled)
     return StillRuns(job.id, options.follow);
   if (!result.ok()) return result.error();
-  LeaveOutStrangers(app, options.follow, *result);
   return ShowExecEnd(app, job.id, *result, output, place);
 }
 
 Result<int> StopRun(App& app, const client::Context& context, const ExecOptions& options,
                     const core::Job& job, std::vector<ssh::FanOutHost> hosts) {
   client::ExecRuns runs(context, job);
-  JM_ASSIGN_OR_RETURN(ssh::FanOutResult result,
+  JM_ASSIGN_OR_RETURN(const ssh::FanOutResult result,
                       runs.Stop(std::move(hosts), options.stop, PatienceOf(options)));
-  LeaveOutStrangers(app, options.stop, result);
   ExecOutput none(app, {}, static_cast<int>(job.slice->hosts.size()), result.hosts.size());
   JM_ASSIGN_OR_RETURN(const int code, ShowExecEnd(app, job.id, result, none, {}));
   // A run that was stopped has the code of the signal.

@@ -110,12 +110,15 @@ base::OrderedJson ToJson(const ExecRuns& view) {
 }
 
 std::string RenderText(const ExecRunBegun& view, const ui::Style&) {
-  const auto begun = std::count_if(view.result.hosts.begin(), view.result.hosts.end(),
-                                   [](const auto& host) { return host.result.ok(); });
-  if (begun == 0) return "run " + view.name + " has begun on no host\n";
-  return "run " + view.name + " has begun on " + base::Plural(begun, "host") +
-         "; its output: jobman exec " + core::FormatJobId(view.job) + " --follow " + view.name +
-         "\n";
+  std::vector<int> begun;
+  for (const ssh::HostOutcome& host : view.result.hosts)
+    if (host.result.ok()) begun.push_back(host.host);
+  if (begun.empty()) return "run " + view.name + " has begun on no host\n";
+  const std::string some =
+      std::ssize(begun) == view.job_hosts ? "" : " -w " + base::FormatRanges(begun);
+  return "run " + view.name + " has begun on " + base::Plural(std::ssize(begun), "host") +
+         "; its output: jobman exec " + core::FormatJobId(view.job) + some + " --follow " +
+         view.name + "\n";
 }
 
 std::string RenderQuiet(const ExecRunBegun& view) {

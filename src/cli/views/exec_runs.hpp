@@ -26,6 +26,7 @@ base::OrderedJson ToJson(const ExecRuns& view);
 struct ExecRunBegun {
   core::JobId job = {};
   std::string name = {};
+  int job_hosts = 0;  ///< how many the job has
   ssh::FanOutResult result = {};
 };
 std::string RenderText(const ExecRunBegun& view, const ui::Style& style);

@@ -102,7 +102,9 @@ while [ $# -gt 0 ]; do
     --out=*) jp_folder "${1#*=}" ;;
     --force) jp_force=yes ;;
     -h | --help) printf '%s\n' "$jp_usage" && exit 0 ;;
-    --detach | --tty | --json | --job-env) jp_refuse "$1 is an option of jobman exec, not of podrun" ;;
+    --detach | --tty | --json | --job-env | --patience | --patience=*)
+      jp_refuse "${1%%=*} is an option of jobman exec, not of podrun"
+      ;;
     --*) jp_refuse "unknown option $1" ;;
     -?*)
       jp_letters=${1#-}
@@ -166,9 +168,10 @@ jp_unwanted=$jp_ranges
 # failed, its time limit, whether it had an input, and from the fifth line on what they ran. Hosts may
 # share one home folder.
 jp_last=$HOME/.jobman/podrun-failed.$(uname -n)
-jp_then() { sed -n "$1p" "$jp_last" 2>/dev/null; }
+jp_record=$(cat "$jp_last" 2>/dev/null)
+jp_then() { printf '%s\n' "$jp_record" | sed -n "$1p"; }
 jp_none_failed() {
-  echo "podrun: the last command failed on none of these hosts" >&2
+  echo 'podrun: no failure on these hosts is known of the last command' >&2
   exit 0
 }
 jp_failed=''
@@ -203,7 +206,7 @@ for jp_host in $jp_all; do
 done
 [ -n "$jp_targets" ] || [ -z "$jp_rerun" ] || jp_none_failed
 [ -n "$jp_targets" ] || [ -z "$jp_wanted$jp_unwanted$jp_slice" ] ||
-  jp_refuse 'no host is left by --hosts, --exclude and --slice; without --hosts, -i adds this one'
+  jp_refuse 'no host is left by --hosts, --exclude and --slice'
 
 # jp_file NUMBER: the name of its files in the folder of --out.
 jp_file() { printf '%s/host-%04d' "$jp_out" "$1"; }

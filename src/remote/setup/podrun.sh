@@ -262,7 +262,7 @@ jp_remember() {
     case "$jp_targets " in *" $jp_number="*) ;; *) set -- "$@" "$jp_number" ;; esac
   done
   [ ${#jp_line} -le 65536 ] || jp_line=''
-  if [ $# -eq 0 ]; then
+  if [ $# -eq 0 ] || [ -z "${HOME:-}" ]; then
     rm -f "$jp_last"
   elif ! (umask 077 && mkdir -p "${jp_last%/*}" &&
     printf '%s\n%s\n%s\n%s\n%s\n' "$jp_hosts" "$*" "$jp_limit" "$jp_had_input" "$jp_line" \
@@ -281,12 +281,16 @@ jp_how() {
   esac
 }
 
-jp_worst=0
+jp_worst=0 jp_bad=''
 for jp_target in $jp_targets; do
   jp_number=${jp_target%%=*}
   case "$jp_begun " in
     *" $jp_target "*) ;;
-    *) printf '%s\t%s\n' "$jp_number" 'the command did not begin' >>"$jp_dir/failed" && continue ;;
+    *)
+      jp_bad="$jp_bad $jp_number"
+      printf '%s\t%s\n' "$jp_number" 'the command did not begin' >>"$jp_dir/failed"
+      continue
+      ;;
   esac
   jp_code=255
   read -r jp_code 2>/dev/null <"$jp_dir/$jp_number"
@@ -297,13 +301,16 @@ for jp_target in $jp_targets; do
     [ "$jp_code" -ge 75 ] || jp_code=75
     jp_text='output could not be written (is the disk full?)'
   fi
-  [ "$jp_code" = 0 ] || printf '%s\t%s\n' "$jp_number" "$jp_text" >>"$jp_dir/failed"
+  [ "$jp_code" = 0 ] || {
+    jp_bad="$jp_bad $jp_number"
+    printf '%s\t%s\n' "$jp_number" "$jp_text" >>"$jp_dir/failed"
+  }
   [ -z "$jp_out" ] || [ -s "$(jp_file "$jp_number").err" ] || rm -f "$(jp_file "$jp_number").err"
   [ "$jp_code" -le "$jp_worst" ] || jp_worst=$jp_code
 done
 [ ! -e "$jp_dir/failed" ] || jp_group <"$jp_dir/failed" |
   while IFS=$jp_tab read -r jp_first jp_label jp_text; do echo "podrun: $jp_label: $jp_text" >&2; done
 [ "$jp_interrupts" = 0 ] || exit 130
-# shellcheck disable=SC2046
-jp_remember $(cut -f 1 "$jp_dir/failed" 2>/dev/null)
+# shellcheck disable=SC2086
+jp_remember $jp_bad
 exit "$jp_worst"

@@ -58,6 +58,12 @@ TEST_F(RunTest, WhatIsMissingOrTooMuchIsNamed) {
   EXPECT_THAT(err_.text, HasSubstr("there is no option --bogus"));
   EXPECT_EQ(Run({"exec", "train", "ls", "-la"}), kUsage);
   EXPECT_THAT(err_.text, HasSubstr("write -- before the command of the hosts"));
+  for (const char* option : {"-i", "-c", "-w", "-q"}) {
+    err_.text.clear();
+    EXPECT_EQ(Run({"exec", "train", "sed", option, "0", "f"}), kUsage);
+    EXPECT_THAT(err_.text, HasSubstr(std::string(option) + " may be an option of jobman or of"));
+    EXPECT_THAT(err_.text, HasSubstr("write -- before the command of the hosts"));
+  }
   err_.text.clear();
   EXPECT_EQ(Run({"exec", "train", "--patience", "1x", "--", "ls"}), kUsage);
   EXPECT_THAT(err_.text, HasSubstr("\"1x\" is not a duration"));
