@@ -4,8 +4,8 @@
 //
 // usage: logs_bench [HOSTS [MEGABYTES [ROUNDS]]]  1024 hosts, 1 MB each, 5 rounds by default
 //        logs_bench follow [HOSTS [SECONDS]]      1024 hosts with ten lines a second, for 20 s
-//        logs_bench collect [HOSTS [SECONDS]]     the same of 128 hosts, as a controller collects
-//        them logs_bench host [SECONDS]                what following costs a host, for 30 s
+//        logs_bench collect [HOSTS [SECONDS]]     128 hosts, as a controller collects them
+//        logs_bench host [SECONDS]                what following costs a host, for 30 s
 //
 // The answers are compared before the first round: then the files are in memory, where that is
 // large enough, and all ways find them there.

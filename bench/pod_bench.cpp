@@ -196,9 +196,7 @@ void MeasureWaiting(const Place& place, int hosts) {
       ours, extent.resident_mb, AtMost(extent.resident_mb, kMostMb, " MB"), extent.threads,
       AtMost(extent.threads, kMostThreads, ""), extent.files);
   fmt::print(
-      "a host: {:.2f} ms of CPU a second; of all processes of the machine {:.1f} want a processor "
-      "at "
-      "a time\n",
+      "a host: {:.2f} ms of CPU a second; processes that want a processor at a time: {:.1f}\n",
       theirs / hosts, runnable);
 }
 

@@ -42,6 +42,8 @@ TEST_F(Exec, StandardInputGoesToEveryHost) {
   const std::string file = (place_.path() / "text").string();
   ASSERT_TRUE(base::WriteFileAtomic(file, "from a file\n").ok());
   EXPECT_EQ(Shell("exec1 -q -w 1 -- cat < " + file).out, "from a file\n");
+  EXPECT_EQ(Shell("exec1 -q -w 1 -- cat < /proc/version").out,
+            base::ReadFile("/proc/version").value());
   EXPECT_EQ(Shell("exec1 -q -w 0 -- 'cat; echo end' < /dev/null").out, "end\n");
   EXPECT_EQ(Shell("exec1 -q -w 0 -- 'cat; echo end' <&-").out, "end\n");
 }

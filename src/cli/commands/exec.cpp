@@ -2,6 +2,7 @@
 
 #include <poll.h>
 #include <sys/stat.h>
+#include <unistd.h>
 
 #include <CLI/CLI.hpp>
 #include <algorithm>
@@ -147,7 +148,8 @@ bool IsKnownEmpty(int fd) {
   if (::poll(&end, 1, 0) == 1 && end.revents == POLLHUP) return true;
   struct stat one = {}, null = {};
   if (::fstat(fd, &one) != 0) return false;
-  if (S_ISREG(one.st_mode)) return ::lseek(fd, 0, SEEK_CUR) >= one.st_size;
+  char next = 0;  // a size of 0 says nothing: files of /proc have it
+  if (S_ISREG(one.st_mode)) return ::pread(fd, &next, 1, ::lseek(fd, 0, SEEK_CUR)) == 0;
   return S_ISCHR(one.st_mode) && ::stat("/dev/null", &null) == 0 && one.st_rdev == null.st_rdev;
 }
 

@@ -2,7 +2,7 @@
 # The first half of podrun, which runs a command on the hosts of the job from one of them: its
 # options, which are those of the podrun that others know, the hosts that they choose, and the line
 # that these are to run. What precedes this sets jp_hosts, the addresses of all hosts, with commas,
-# and jp_slices, how many slices have so many hosts each.
+# and jp_slices, the number of slices, which have equally many hosts.
 
 jp_usage='usage: podrun [-icw] [OPTION...] [--] COMMAND [WORD...]
   on all hosts of the job but this one; one word is a shell line, of several each is quoted;
