@@ -23,7 +23,7 @@ struct ExecResult {
     std::string brief = {};  ///< the same for all hosts that ended alike: see ssh::Brief()
     std::string odd = {};    ///< what is odd about its output: see ui::OddOutput
     bool timed_out = false;  ///< `error` is that it took too long
-    bool may_go_on = false;  ///< then, and says what may go on
+    bool may_go_on = false;  ///< timed out, and `error` says what goes on
     base::Duration took = {};
     std::string out_file = {};  ///< with --out: where its output is
     std::string err_file = {};  ///< empty: it wrote nothing to stderr

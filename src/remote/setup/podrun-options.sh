@@ -171,7 +171,7 @@ jp_last=$HOME/.jobman/podrun-failed.$(uname -n)
 jp_record=$(cat "$jp_last" 2>/dev/null)
 jp_then() { printf '%s\n' "$jp_record" | sed -n "$1p"; }
 jp_none_failed() {
-  echo 'podrun: no failure on these hosts is known of the last command' >&2
+  echo 'podrun: no failure on these hosts is known here' >&2
   exit 0
 }
 jp_failed=''

@@ -256,7 +256,7 @@ done
 }
 
 # jp_remember NUMBER...: these failed. With --rerun-failed those that were left out have still failed.
-# As of `jobman exec`, 64 KiB of a command are kept.
+# As with `jobman exec`, 64 KiB of a command are kept.
 jp_remember() {
   for jp_number in $jp_failed; do
     case "$jp_targets " in *" $jp_number="*) ;; *) set -- "$@" "$jp_number" ;; esac
