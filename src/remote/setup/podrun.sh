@@ -5,6 +5,7 @@
 
 jp_window=64   # connections that are being opened at once
 jp_patience=30 # seconds in which one of them should be, or the next ones are opened all the same
+jp_slow=10     # seconds after which the last hosts are named on a terminal
 
 jp_dir=$(mktemp -d) || exit 75
 trap 'rm -rf "$jp_dir"' EXIT
@@ -52,9 +53,10 @@ jp_on() {
     (cd "$HOME" && exec sh -c "$3") <"$4" 9>&-
     return
   fi
-  # A host that is gone answers nothing: after a minute it counts as broken.
-  ssh -o BatchMode=yes -o ConnectTimeout=20 -o ServerAliveInterval=15 -o ServerAliveCountMax=4 \
-    -- "$2" "$3" <"$4" 9>&- &
+  # A host that is gone answers nothing: after a minute it counts as broken. One that starts refuses
+  # connections at first.
+  ssh -o BatchMode=yes -o ConnectTimeout=20 -o ConnectionAttempts=3 -o ServerAliveInterval=15 \
+    -o ServerAliveCountMax=4 -- "$2" "$3" <"$4" 9>&- &
   echo "$!" 2>/dev/null >"$1" || kill "$!" # podrun has given up
   wait "$!" 2>/dev/null # dash says there which signal ended it
   jp_ended=$?
@@ -194,6 +196,26 @@ jp_run() {
   jp_pids="$jp_pids $!"
 }
 
+# Prints "hosts 3,7 (2)", those that have not ended; nothing while none has.
+jp_awaited() {
+  jp_ends=''
+  for jp_target in $jp_targets; do
+    jp_number=${jp_target%%=*}
+    if [ -s "$jp_dir/$jp_number" ]; then jp_ends=yes; else printf '%s\t\n' "$jp_number"; fi
+  done >"$jp_dir/awaited"
+  [ -z "$jp_ends" ] || jp_group <"$jp_dir/awaited" | cut -f 2
+}
+
+# In the background, on a terminal: names the hosts that are awaited, again once they are fewer.
+jp_name_awaited() {
+  jp_named=''
+  while jp_pause "$jp_slow" && kill -0 "$$" 2>/dev/null; do
+    jp_last_ones=$(jp_awaited)
+    [ "$jp_last_ones" = "$jp_named" ] || echo "podrun: waiting for $jp_last_ones" >&2
+    jp_named=$jp_last_ones
+  done
+}
+
 # jp_TERM, jp_KILL NUMBER HOST: to the processes of the command, where it has not ended.
 jp_TERM() { jp_end TERM "$@"; }
 jp_KILL() { jp_end KILL "$@"; }
@@ -241,12 +263,20 @@ jp_had_input=''
   jp_refuse 'the last command had an input, which is not kept; give it again: podrun --rerun-failed < FILE'
 [ -z "$jp_out" ] || jp_make_out
 trap jp_interrupted INT TERM HUP
+jp_naming=''
+[ ! -t 2 ] || {
+  jp_name_awaited &
+  jp_naming=$!
+  echo "$jp_naming" >"$jp_dir/naming.ssh"
+}
 # shellcheck disable=SC2086
 jp_spread jp_run $jp_targets
 # A signal ends `wait`.
 for jp_pid in $jp_pids; do
   while kill -0 "$jp_pid" 2>/dev/null; do wait "$jp_pid"; done
 done
+[ -z "$jp_naming" ] || kill "$jp_naming" 2>/dev/null
+rm -f "$jp_dir/naming.ssh"
 
 [ -z "$jp_fold" ] || {
   jp_numbers=''

@@ -244,6 +244,21 @@ TEST_P(PodrunTest, AnInterruptEndsTheCommandAndLetsNoOtherBegin) {
   EXPECT_THAT(ran.err, HasSubstr("host 2: the command did not begin"));
 }
 
+TEST_P(PodrunTest, NamesTheHostsThatAreAwaitedOnATerminal) {
+  Set("jp_slow", "0.2");
+  TellWhere();
+  const Ended ran = Lines(
+      "cat >waits <<'EOF'\n"
+      ".local/bin/podrun -i 'cd; [ \"$AT\" = 10.0.0.2 ] || until [ -e gate ]; do sleep 0.1; done' "
+      "</dev/null\n"
+      "EOF\n"
+      "script -qec 'sh waits' /dev/null >said </dev/null & p=$!\n"
+      "until_lines 1 said; sleep 1; : >gate; wait $p; echo \"code $?\"; tr -d '\\r' <said\n");
+  const std::string line = "podrun: waiting for hosts 0,2 (2)\n";
+  EXPECT_THAT(ran.out, testing::StartsWith("code 0\n" + line)) << ran.err;
+  EXPECT_THAT(ran.out, Not(HasSubstr(line + line)));
+}
+
 TEST_P(PodrunTest, EndsWithTheWorstCode) {
   EXPECT_EQ(Podrun("-i 'exit 3'").exit_code, 3);
   host.env["BROKEN"] = "10.0.0.3";
@@ -434,7 +449,8 @@ TEST_P(PodrunTest, TheThirdInterruptLeavesNoSshBehind) {
                                       HasSubstr("KILL to the command on all hosts"),
                                       HasSubstr("may go on where it has not ended")));
   EXPECT_THAT(Slurp(host.home() / "ssh-words"), testing::AllOf(HasSubstr("ServerAliveInterval=15"),
-                                                               HasSubstr("ServerAliveCountMax=4")));
+                                                               HasSubstr("ServerAliveCountMax=4"),
+                                                               HasSubstr("ConnectionAttempts=3")));
 }
 
 TEST_P(PodrunTest, AnotherPodrunStays) {
