@@ -42,7 +42,7 @@ constexpr std::uint32_t kChunk = 64 * 1024;
 /// libssh keeps the largest buffers that a session ever needed: two copies of what is sent at once.
 /// So the beginning of an input, which is all of an order or of the host script, goes in small
 /// pieces, each when the one before it has left.
-constexpr std::uint32_t kFirstChunk = 2 * 1024 - 128;
+constexpr std::uint32_t kFirstChunk = 1024 - 128;
 constexpr std::size_t kGently = std::size_t{128} * 1024;
 constexpr int kChunksPerTurn = 16;  // then others on the loop get their turn
 
