@@ -53,8 +53,8 @@ jp_on() {
     (cd "$HOME" && exec sh -c "$3") <"$4" 9>&-
     return
   fi
-  # A host that is gone answers nothing: after a minute it counts as broken. One that starts refuses
-  # connections at first.
+  # A host that is gone answers nothing: after a minute it counts as broken. One that has just started
+  # refuses connections at first.
   ssh -o BatchMode=yes -o ConnectTimeout=20 -o ConnectionAttempts=3 -o ServerAliveInterval=15 \
     -o ServerAliveCountMax=4 -- "$2" "$3" <"$4" 9>&- &
   echo "$!" 2>/dev/null >"$1" || kill "$!" # podrun has given up
@@ -196,24 +196,41 @@ jp_run() {
   jp_pids="$jp_pids $!"
 }
 
-# Prints "hosts 3,7 (2)", those that have not ended; nothing while none has.
+# jp_awaited TARGET...: prints "hosts 3,7 (2)", those that have not ended; nothing while none has.
 jp_awaited() {
   jp_ends=''
-  for jp_target in $jp_targets; do
+  for jp_target; do
     jp_number=${jp_target%%=*}
     if [ -s "$jp_dir/$jp_number" ]; then jp_ends=yes; else printf '%s\t\n' "$jp_number"; fi
   done >"$jp_dir/awaited"
-  [ -z "$jp_ends" ] || jp_group <"$jp_dir/awaited" | cut -f 2
+  [ -z "$jp_ends" ] || jp_group <"$jp_dir/awaited" | cut -f 2 |
+    sed 's/^\(.\{60\}[0-9-]*\),.*\( (.*\)/\1,...\2/'
 }
 
-# In the background, on a terminal: names the hosts that are awaited, again once they are fewer.
+# jp_name_awaited TARGET...: in the background, again once they are fewer.
 jp_name_awaited() {
   jp_named=''
   while jp_pause "$jp_slow" && kill -0 "$$" 2>/dev/null; do
-    jp_last_ones=$(jp_awaited)
-    [ "$jp_last_ones" = "$jp_named" ] || echo "podrun: waiting for $jp_last_ones" >&2
+    jp_last_ones=$(jp_awaited "$@" 2>/dev/null)
+    [ -z "$jp_last_ones" ] || [ "$jp_last_ones" = "$jp_named" ] ||
+      echo "podrun: waiting for $jp_last_ones" >&2
     jp_named=$jp_last_ones
   done
+}
+
+# jp_begin_naming TARGET...: on a terminal, in place of an earlier one.
+jp_naming=''
+jp_begin_naming() {
+  jp_end_naming
+  [ -t 2 ] || return 0
+  jp_name_awaited "$@" &
+  jp_naming=$!
+  echo "$jp_naming" >"$jp_dir/naming.ssh"
+}
+jp_end_naming() {
+  [ -z "$jp_naming" ] || kill "$jp_naming" 2>/dev/null
+  jp_naming=''
+  rm -f "$jp_dir/naming.ssh"
 }
 
 # jp_TERM, jp_KILL NUMBER HOST: to the processes of the command, where it has not ended.
@@ -246,6 +263,7 @@ jp_interrupted() {
   case $jp_interrupts in
     1)
       echo 'podrun: TERM to the command on all hosts; again: KILL' >&2
+      jp_begin_naming $jp_begun
       jp_spread jp_TERM $jp_begun &
       ;;
     2)
@@ -263,20 +281,15 @@ jp_had_input=''
   jp_refuse 'the last command had an input, which is not kept; give it again: podrun --rerun-failed < FILE'
 [ -z "$jp_out" ] || jp_make_out
 trap jp_interrupted INT TERM HUP
-jp_naming=''
-[ ! -t 2 ] || {
-  jp_name_awaited &
-  jp_naming=$!
-  echo "$jp_naming" >"$jp_dir/naming.ssh"
-}
+# shellcheck disable=SC2086
+jp_begin_naming $jp_targets
 # shellcheck disable=SC2086
 jp_spread jp_run $jp_targets
 # A signal ends `wait`.
 for jp_pid in $jp_pids; do
   while kill -0 "$jp_pid" 2>/dev/null; do wait "$jp_pid"; done
 done
-[ -z "$jp_naming" ] || kill "$jp_naming" 2>/dev/null
-rm -f "$jp_dir/naming.ssh"
+jp_end_naming
 
 [ -z "$jp_fold" ] || {
   jp_numbers=''

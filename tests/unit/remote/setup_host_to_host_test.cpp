@@ -249,7 +249,8 @@ TEST_P(PodrunTest, NamesTheHostsThatAreAwaitedOnATerminal) {
   TellWhere();
   const Ended ran = Lines(
       "cat >waits <<'EOF'\n"
-      ".local/bin/podrun -i 'cd; [ \"$AT\" = 10.0.0.2 ] || until [ -e gate ]; do sleep 0.1; done' "
+      ".local/bin/podrun -i 'cd; [ \"$AT\" = 10.0.0.2 ] || until [ -e gate ]; do sleep 0.1; done; "
+      "sleep 1 &' "
       "</dev/null\n"
       "EOF\n"
       "script -qec 'sh waits' /dev/null >said </dev/null & p=$!\n"
@@ -257,6 +258,7 @@ TEST_P(PodrunTest, NamesTheHostsThatAreAwaitedOnATerminal) {
   const std::string line = "podrun: waiting for hosts 0,2 (2)\n";
   EXPECT_THAT(ran.out, testing::StartsWith("code 0\n" + line)) << ran.err;
   EXPECT_THAT(ran.out, Not(HasSubstr(line + line)));
+  EXPECT_THAT(ran.out, Not(HasSubstr("for \n"))) << "nobody, though their output is still open";
 }
 
 TEST_P(PodrunTest, EndsWithTheWorstCode) {
