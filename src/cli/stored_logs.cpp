@@ -19,45 +19,70 @@ using base::Result;
 using client::LogFile;
 using client::LogStage;
 
-/// The log as it is now; what comes later is not read.
-Result<ui::HostText> TextOf(const LogFile& file) {
-  ui::HostText text;
-  const auto count = [&text](std::string_view bytes) {
-    text.facts.Add(bytes);
-    return true;
-  };
-  JM_TRY(client::ReadLog(file.path, 0, count));
-  text.read = [path = file.path,
-               size = text.facts.size()](const ui::TakePiece& take) -> base::Status {
-    std::int64_t left = size;
+/// What is wanted of a log.
+struct LogText {
+  base::Path path = {};
+  LineFilter filter = {};
+  std::int64_t begin = 0;
+  std::int64_t most = client::kWholeLog;  ///< bytes; more has come later
+
+  /// Passes on the lines that are kept. Returns how many bytes it has read.
+  Result<std::int64_t> Read(const ui::TakePiece& take) const {
+    LineFilter keeps = filter;
+    std::int64_t read = 0;
     base::Status taken = base::Ok();
-    const auto some = [&](std::string_view bytes) {
-      const auto part = std::min(left, static_cast<std::int64_t>(bytes.size()));
-      taken = take(bytes.substr(0, static_cast<std::size_t>(part)));
-      left -= part;
-      return taken.ok() && left > 0;
+    const auto pass = [&](std::string_view bytes) {
+      const auto part = std::min(most - read, static_cast<std::int64_t>(bytes.size()));
+      taken = take(keeps.Take(0, bytes.substr(0, static_cast<std::size_t>(part))));
+      read += part;
+      return taken.ok() && read < most;
     };
-    JM_TRY(client::ReadLog(path, 0, some));
-    return taken;
+    JM_TRY(client::ReadLog(path, begin, pass));
+    JM_TRY(std::move(taken));
+    for (const auto& [host, rest] : keeps.Finish()) JM_TRY(take(rest));
+    return read;
+  }
+};
+
+/// Of the log as it is now; what comes later is not read.
+Result<ui::HostText> TextOf(const LogFile& file, const LogsWanted& wanted) {
+  LogText log{
+      .path = file.path, .filter = wanted.filter, .begin = client::BeginOf(file.path, wanted.part)};
+  ui::HostText text;
+  const ui::TakePiece count = [&text](std::string_view bytes) {
+    text.facts.Add(bytes);
+    return base::Ok();
+  };
+  JM_ASSIGN_OR_RETURN(log.most, log.Read(count));
+  text.read = [log = std::move(log)](const ui::TakePiece& take) -> base::Status {
+    JM_TRY(log.Read(take));
+    return base::Ok();
   };
   return text;
 }
 
-base::Status PrintFolded(App& app, core::JobId job, const client::ChosenLogs& logs,
-                         const JobLabel& label) {
+/// A host without a line that is wanted is left out. False if no host has one.
+Result<bool> PrintFolded(App& app, core::JobId job, const client::ChosenLogs& logs,
+                         const LogsWanted& wanted, const JobLabel& label, UntimedNote& note) {
   const LogStage& stage = logs.stage;
   views::FoldedLogs view{.job = job, .attempt = stage.attempt, .stage = stage.name};
   for (const LogFile& file : logs.files) {
-    JM_ASSIGN_OR_RETURN(ui::HostText text, TextOf(file));
-    view.folding.Add(file.host, std::move(text));
+    note.Look(job, file.path);
+    JM_ASSIGN_OR_RETURN(ui::HostText text, TextOf(file, wanted));
+    const bool all = !wanted.part.fits && !wanted.part.since;
+    if (all || !text.facts.empty()) view.folding.Add(file.host, std::move(text));
   }
+  const bool some = !view.folding.Groups().empty();
   if (app.mode() == OutputMode::kJson) {
     LargeJson texts;
-    return texts.Print(views::ToJson(view, texts), app.terminal());
+    JM_TRY(texts.Print(views::ToJson(view, texts), app.terminal()));
+    return some;
   }
+  if (!some) return false;
   const bool headed = !label.title.empty() && app.mode() == OutputMode::kText;
   if (headed) app.terminal().Out(StageTitle(label.title, stage) + "\n");
-  return view.folding.Print(app.terminal());
+  JM_TRY(view.folding.Print(app.terminal()));
+  return true;
 }
 
 /// Whether there was anything to print.
@@ -104,8 +129,11 @@ Result<Shown> PrintStoredLogs(App& app, const client::Context& context, const co
     return Shown::kNoneThere;
   }
   if (wanted.fold) {
-    JM_TRY(PrintFolded(app, job.id, *logs, label));
-    return Shown::kSome;
+    JM_ASSIGN_OR_RETURN(const bool some, PrintFolded(app, job.id, *logs, wanted, label, note));
+    if (some || wanted.part.tail == 0) return Shown::kSome;
+    if (wanted.part.fits && HasOutput(*logs)) return Shown::kNoMatch;
+    SayNoOutput(app, job, *logs, wanted);
+    return Shown::kNoneThere;
   }
   // Each line of the job is below its heading, and needs no name.
   LogLook look{.label = {.title = label.title}};

@@ -43,16 +43,9 @@ constexpr base::Duration kReadEvery = std::chrono::milliseconds{100};
 constexpr std::int64_t kTailOfFollow = 20;
 
 base::Status CheckFold(const LogsOptions& options) {
-  if (!options.fold) return base::Ok();
-  if (options.follow) {
-    if (!options.times) return base::Ok();
-    return base::InvalidArgument("--fold and --timestamps exclude each other",
-                                 "hosts that share a line wrote it at different times");
-  }
-  const bool parts = options.tail || options.since || !options.grep.empty();
-  if (!parts && !options.times) return base::Ok();
-  return base::InvalidArgument("--fold compares whole logs",
-                               "leave out --tail, --since, --grep and --timestamps");
+  if (!options.fold || !options.times) return base::Ok();
+  return base::InvalidArgument("--fold and --timestamps exclude each other",
+                               "hosts that share a line wrote it at different times");
 }
 
 Result<LogsWanted> Understand(App& app, const LogsOptions& options) {

@@ -170,6 +170,23 @@ TEST_F(LogsOfJobs, FollowedAndFoldedNameTheHostsOfALineAsJson) {
             "{\"job\":1,\"attempt\":1,\"stage\":\"run\",\"hosts\":[0,1],\"line\":\"step 1\"}\n");
 }
 
+TEST_F(LogsOfJobs, FoldedTheyCompareWhatIsAskedFor) {
+  for (const int host : {0, 1, 2}) Wrote(1, host, "of " + std::to_string(host) + "\nstep 8\n", 1h);
+  Wrote(1, 1, "boom", 1min);
+  EXPECT_EQ(world_.Run({"logs", "1", "--fold", "--tail", "1"}).out,
+            "hosts 0,2 (2): step 8\nhost 1: boom\n");
+  EXPECT_EQ(world_.Run({"logs", "1", "--fold", "--since", "2m"}).out, "host 1: boom\n");
+  EXPECT_EQ(world_.Run({"logs", "1", "--fold", "--grep", "step"}).out, "hosts 0-2 (3): step 8\n");
+  EXPECT_EQ(world_.Run({"logs", "1", "--fold", "--grep", "oo"}).out, "host 1: boom\n");
+  EXPECT_THAT(world_.Run({"logs", "1", "--fold", "--since", "2s"}).err,
+              HasSubstr("no output since"));
+  EXPECT_THAT(world_.Run({"logs", "1", "--fold", "--json", "--grep", "absent"}).out,
+              HasSubstr("\"groups\": []"));
+  const auto none = world_.Run({"logs", "1", "--fold", "--grep", "absent"});
+  EXPECT_EQ(none.out, "");
+  EXPECT_EQ(none.exit_code, world_.Run({"logs", "1", "--grep", "absent"}).exit_code);
+}
+
 TEST_F(LogsOfJobs, OfOneHostTheyAreAsItWroteThem) {
   for (const int host : {0, 1}) Wrote(1, host, "of " + std::to_string(host) + "\n", 1h);
   EXPECT_EQ(world_.Run({"logs", "1", "-w", "1"}).out, "of 1\n");
