@@ -145,10 +145,22 @@ std::string WhatIsWrong(const CLI::App& root, const CLI::ParseError& end) {
   return "there is no command \"" + command.get_name() + " " + extras.front() + "\"";
 }
 
+bool HasWord(const std::vector<std::string>& args, const std::string& word) {
+  return std::find(args.begin(), args.end(), word) != args.end();
+}
+
+/// `--workdir /data` in place of `--workdir=/data`.
+bool HasFolderApart(const std::vector<std::string>& args) {
+  const auto end = std::find(args.begin(), args.end(), "--");
+  const auto option = std::find(args.begin(), end, "--workdir");
+  if (option == end || option + 1 == end) return false;
+  const std::string& next = *(option + 1);
+  return next.starts_with('~') || next.starts_with('.') || base::Contains(next, "/");
+}
+
 /// The options of what exec runs look like its own.
 bool MayLackSeparator(const CLI::App& root, const std::vector<std::string>& args) {
-  const bool has_it = std::find(args.begin(), args.end(), "--") != args.end();
-  return GivenCommand(root).get_name() == "exec" && !has_it;
+  return GivenCommand(root).get_name() == "exec" && !HasWord(args, "--");
 }
 
 constexpr const char* kSeparatorHint = "write -- before the command of the hosts";
@@ -178,6 +190,7 @@ int EndParsing(const CLI::App& root, const std::vector<std::string>& args,
     return kSuccess;
   }
   std::string hint = NearHint(root);
+  if (hint.empty() && HasFolderApart(args)) hint = "write the folder after =: --workdir=DIR";
   if (hint.empty() && MayLackSeparator(root, args) && !root.remaining(true).empty())
     hint = kSeparatorHint;
   if (hint.empty()) hint = UsageHint(root);

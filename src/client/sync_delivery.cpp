@@ -135,6 +135,7 @@ base::Status SyncDelivery::ApplyEnd(std::size_t row, const Result<int>& code) {
   const bool begun = code.ok() ? *code == remote::kSyncPartly
                                : error.reason == base::Reason::kHostHangs ||
                                      error.reason == base::Reason::kConnectionBroke;
+  if (error.reason == base::Reason::kDiskFull) error.hint = "free some space there, and sync again";
   if (begun) error.message += "; some files may be new already, each is whole";
   return error;
 }

@@ -168,7 +168,9 @@ bool DidNotAnswer(const HostRun& run) {
 }
 
 std::string HostNames(const std::vector<int>& sorted_numbers) {
-  return (sorted_numbers.size() == 1 ? "host " : "hosts ") + base::FormatRanges(sorted_numbers);
+  constexpr std::size_t kMostNumbers = 60;  // characters
+  return (sorted_numbers.size() == 1 ? "host " : "hosts ") +
+         base::ShortRanges(sorted_numbers, kMostNumbers);
 }
 
 bool Stage::Over() const {

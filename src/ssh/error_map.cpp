@@ -66,11 +66,11 @@ Error AgentSilent(const std::string& endpoint, const std::string& socket) {
               "controller stop, since a controller keeps the variables it was started with"};
 }
 
-Error KeyChanged(const std::string& endpoint, const std::string& identity,
-                 const std::string& expected, const std::string& shown) {
+Error KeyChanged(const std::string& endpoint, const std::string& expected,
+                 const std::string& shown) {
   return {.code = Code::kPermissionDenied,
-          .message = fmt::format("{}: host {} shows the key {}, expected {}", endpoint, identity,
-                                 shown, expected),
+          .message =
+              fmt::format("{}: the host shows the key {}, expected {}", endpoint, shown, expected),
           .reason = Reason::kHostKeyChanged,
           .hint =
               "somebody may be in between; if the machine really was replaced, give the slice "

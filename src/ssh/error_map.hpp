@@ -27,8 +27,8 @@ Error AuthDenied(const std::string& endpoint, const std::string& user, const std
 /// Our ssh-agent, which listens at `socket`, does not answer.
 Error AgentSilent(const std::string& endpoint, const std::string& socket);
 /// The host key differs from the pinned or vouched one.
-Error KeyChanged(const std::string& endpoint, const std::string& identity,
-                 const std::string& expected, const std::string& shown);
+Error KeyChanged(const std::string& endpoint, const std::string& expected,
+                 const std::string& shown);
 /// libssh reports an error during the login: kHostAuth when the server allows no more tries, else
 /// kHostRefused.
 Error LoginFailed(const std::string& endpoint, ssh_session session);

@@ -87,9 +87,9 @@ Result<std::string> CheckHostKey(ssh_session session, const ports::HostTarget& t
   if (!target.vouched_keys.empty()) {
     const auto vouched = target.vouched_keys.find(TypeOf(shown));
     if (vouched == target.vouched_keys.end() || shown != vouched->first + " " + vouched->second)
-      return KeyChanged(endpoint(), target.identity, Expected(target), Shortened(shown));
+      return KeyChanged(endpoint(), Expected(target), Shortened(shown));
   } else if (pinned && *pinned != shown) {
-    return KeyChanged(endpoint(), target.identity, Shortened(*pinned), Shortened(shown));
+    return KeyChanged(endpoint(), Shortened(*pinned), Shortened(shown));
   } else if (!pinned && !target.first_sight) {
     return base::Error{.code = base::Code::kUnavailable,
                        .message = "the host key of " + endpoint() +

@@ -80,7 +80,7 @@ struct HostRun {
   friend bool operator==(const HostRun&, const HostRun&) = default;
 };
 bool Ended(const HostRun& run);
-/// "host 3", "hosts 0-2,7".
+/// "host 3", "hosts 0-2,7"; shortened beyond 60 characters: "hosts 0,2,4,... (512)".
 std::string HostNames(const std::vector<int>& sorted_numbers);
 /// Lost, or ended with a non-zero exit code.
 bool Failed(const HostRun& run);

@@ -22,6 +22,15 @@ std::string TimeLeft(const client::CopyState& state, double rate) {
          " left";
 }
 
+/// "host 3", "4 hosts", which are all, "2 of 1024 hosts: 17-18".
+std::string Awaited(const client::CopyState& state) {
+  constexpr std::size_t kMostNumbers = 24;  // characters
+  if (state.hosts == 1) return ui::HostsLabel(state.busy);
+  if (std::ssize(state.busy) == state.hosts) return fmt::format("{} hosts", state.hosts);
+  return fmt::format("{} of {} hosts: {}", state.busy.size(), state.hosts,
+                     base::ShortRanges(state.busy, kMostNumbers));
+}
+
 }  // namespace
 
 void RecentRate::Add(Time now, std::int64_t bytes) {
@@ -40,19 +49,16 @@ double RecentRate::PerSecond() const {
 std::string CopyingText(const client::CopyState& state, double rate, base::Duration past) {
   if (state.busy.empty()) return {};
   std::vector<std::string> facts;
-  if (state.hosts > 1) {
-    facts.push_back(fmt::format("{} of {} hosts", state.hosts - static_cast<int>(state.busy.size()),
-                                state.hosts));
-  }
   if (state.bytes > 0) {
     // The total is an estimate: what is beyond it is not shown as more than all.
     facts.push_back(base::FormatBytes(state.bytes) +
                     (state.total > state.bytes ? " of " + base::FormatBytes(state.total) : ""));
   }
   if (rate >= 1) facts.push_back(base::FormatBytes(static_cast<std::int64_t>(rate)) + "/s");
-  if (const std::string left = TimeLeft(state, rate); !left.empty()) facts.push_back(left);
+  if (const std::string left = TimeLeft(state, rate); !left.empty())
+    return base::Join(facts, ", ") + "; " + left + " for " + Awaited(state);
   const std::string waiting =
-      fmt::format("waiting {} for {}", base::FormatDuration(past), ui::HostsLabel(state.busy));
+      fmt::format("waiting {} for {}", base::FormatDuration(past), Awaited(state));
   return facts.empty() ? waiting : base::Join(facts, ", ") + "; " + waiting;
 }
 

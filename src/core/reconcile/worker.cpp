@@ -197,7 +197,7 @@ void EndTask(Turn& turn) {
   std::string what = ReleaseText(std::get<TaskRelease>(turn.tasks.back()));
   const std::vector<int> unstopped = job.slice->unstopped;
   if (!unstopped.empty()) {
-    what += "; host " + base::FormatRanges(unstopped) + " did not answer";
+    what += "; " + HostNames(unstopped) + " did not answer";
     GiveSliceUp(turn);
     return Recover(turn, InfraFault(AttemptOutcome::kInfra, {.code = base::Code::kUnavailable,
                                                              .message = std::move(what)}));

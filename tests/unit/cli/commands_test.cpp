@@ -335,6 +335,8 @@ TEST_F(Commands, WhatCannotBeReadIsQuoted) {
   EXPECT_THAT(error({"list", "--stauts"}), HasSubstr("jobman: there is no option --stauts\n"));
   EXPECT_THAT(error({"list", "--stauts=x"}), HasSubstr("there is no option --stauts\n"));
   EXPECT_THAT(error({"version", "now"}), HasSubstr("the argument \"now\" is one too many\n"));
+  EXPECT_THAT(error({"exec", "5", "--workdir", "/etc", "--", "pwd"}),
+              HasSubstr("write the folder after =: --workdir=DIR\n"));
 }
 
 TEST_F(Commands, WhichNumbersAnOptionTakesIsSaidInWords) {

@@ -272,9 +272,11 @@ TEST(CopyingLine, HasHostsBytesRateAndTheTimeThatIsLeft) {
   client::CopyState state{.bytes = 3'000'000'000, .total = 10'000'000'000, .hosts = 1024};
   state.busy = {17, 18};
   const std::string text = views::CopyingText(state, 100'000'000, std::chrono::seconds{80});
-  EXPECT_EQ(text, "1022 of 1024 hosts, " + base::FormatBytes(3'000'000'000) + " of " +
-                      base::FormatBytes(10'000'000'000) + ", " + base::FormatBytes(100'000'000) +
-                      "/s, 1m11s left; waiting 1m20s for hosts 17-18 (2)");
+  EXPECT_EQ(text, base::FormatBytes(3'000'000'000) + " of " + base::FormatBytes(10'000'000'000) +
+                      ", " + base::FormatBytes(100'000'000) +
+                      "/s; 1m11s left for 2 of 1024 hosts: 17-18");
+  EXPECT_EQ(views::CopyingText({.hosts = 2, .busy = {0, 1}}, 0, std::chrono::seconds{2}),
+            "waiting 2s for 2 hosts");
   EXPECT_EQ(views::CopyingText({.hosts = 1, .busy = {0}}, 0, std::chrono::seconds{2}),
             "waiting 2s for host 0");
   state.total = 5;  // an estimate
