@@ -198,7 +198,7 @@ class Receiving {
   /// An error is that of the whole copy.
   Status End(const ssh::HostOutcome& one) {
     SourceHost& source = sources_[one.host];
-    source.row.took = one.took;
+    source.row.took = one.took.value_or(base::Duration{0});
     source.row.error.reset();
     if (one.result.ok() && *one.result == remote::kCopyDiffers && source.row.resumed > 0) {
       JM_TRY(source.unpacking->Restart());

@@ -227,7 +227,7 @@ class Sending {
         more_there_ = true;
       }
       row.resumed = facts.differs ? 0 : facts.offset;
-      row.took = one.took;
+      row.took = one.took.value_or(base::Duration{0});
       if (!row.error) numbers.push_back(one.host);
       if (facts.differs) differ_.push_back(one.host);
     }
@@ -246,7 +246,7 @@ class Sending {
   }
   void EndRow(const ssh::HostOutcome& one) {
     Copied::Host& row = rows_[one.host];
-    row.took += one.took;
+    row.took += one.took.value_or(base::Duration{0});
     row.error = ErrorOf(one);
     const bool begun = one.result.ok()
                            ? *one.result == remote::kCopyPartly

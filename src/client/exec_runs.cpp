@@ -160,13 +160,17 @@ base::Result<ssh::FanOutResult> ExecRuns::Call(std::vector<ssh::FanOutHost> host
     base::Result<int>& result = installed->hosts[row].result;
     if (result.ok() && *result == 0) ready.push_back(std::move(bare[row]));
     if (result.ok() && *result != 0) result = NotInstalled((*talk)[installed->hosts[row].host]);
+    installed->hosts[row].begun = false;
   }
   Replace(*installed, &*first);
   if (ready.empty()) return std::move(*first);
   auto again = all(std::move(ready));
   if (!again) return WasEnded();
-  for (ssh::HostOutcome& host : again->hosts)
-    if (IsBare(host)) host.result = DoesNotStay();
+  for (ssh::HostOutcome& host : again->hosts) {
+    if (!IsBare(host)) continue;
+    host.result = DoesNotStay();
+    host.begun = false;
+  }
   Replace(*again, &*first);
   return std::move(*first);
 }
@@ -191,8 +195,11 @@ base::Result<ssh::FanOutResult> ExecRuns::Begin(std::vector<ssh::FanOutHost> hos
     host.err = KeepTalk(talk, host.host);
   }
   JM_ASSIGN_OR_RETURN(ssh::FanOutResult result, Call(std::move(hosts), limits, options));
-  for (ssh::HostOutcome& host : result.hosts)
-    if (host.result.ok() && *host.result != 0) host.result = NotBegun((*talk)[host.host]);
+  for (ssh::HostOutcome& host : result.hosts) {
+    if (!host.result.ok() || *host.result == 0) continue;
+    host.result = NotBegun((*talk)[host.host]);
+    host.begun = false;
+  }
   return result;
 }
 
@@ -249,6 +256,7 @@ base::Result<ssh::FanOutResult> ExecRuns::Stop(std::vector<ssh::FanOutHost> host
       host.result = HostSaid((*trouble)[host.host]);
     else if (host.result.ok())
       host.result = CodeOfRun(remote::ParseStatus((*talk)[host.host]), name);
+    host.took.reset();  // the time of the call, not of the run
     result.hosts.push_back(std::move(host));
   }
   std::sort(result.hosts.begin(), result.hosts.end(),

@@ -287,14 +287,28 @@ std::string HostNames(const std::vector<int>& hosts) {
   return base::Join(names, ", ");
 }
 
+/// What the error of a connection says after the endpoint, without the last words of a proxy: these
+/// may differ from host to host.
+std::string AfterEndpoint(const Error& error) {
+  const auto colon = error.message.find(": ");
+  const std::string_view endpoint = std::string_view(error.message).substr(0, colon);
+  const bool is_one = endpoint.find(' ') == std::string_view::npos ||
+                      endpoint.find(" through ") != std::string_view::npos;
+  if (colon == std::string::npos) return error.message;
+  if (!is_one)
+    return error.reason == Reason::kHostRefused ? "connection refused" : "no answer in time";
+  const std::string cause = error.message.substr(colon + 2);
+  return cause.substr(0, cause.find(" ("));
+}
+
 }  // namespace
 
 std::string BriefCause(const Error& error) {
+  if (error.reason == Reason::kHostRefused || error.reason == Reason::kHostTimeout)
+    return AfterEndpoint(error);
   if (error.reason == Reason::kConnectionBroke) return "the connection broke";
   if (error.reason == Reason::kHostHangs) return "the command did not answer";
   if (error.reason == Reason::kAgentSilent) return "the ssh-agent does not answer";
-  if (error.reason == Reason::kHostRefused) return "connection refused";
-  if (error.reason == Reason::kHostTimeout) return "no answer in time";
   if (error.reason == Reason::kHostAuth) return "login refused";
   if (error.reason == Reason::kHostKeyChanged) return "the host key changed";
   if (error.reason == Reason::kDiskFull) return "the disk here is full";

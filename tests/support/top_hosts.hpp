@@ -32,10 +32,11 @@ inline client::TopHost BusyHost(int number, double duty = 97.0) {
 
 inline client::TopHost LostHost(int number) {
   return {.host = number,
-          .trouble = base::Error{.code = base::Code::kUnavailable,
-                                 .message = "connecting to 10.0.0." + std::to_string(number),
-                                 .reason = base::Reason::kHostRefused,
-                                 .hint = "look at the host"}};
+          .trouble =
+              base::Error{.code = base::Code::kUnavailable,
+                          .message = "10.0.0." + std::to_string(number) + ":22: connection refused",
+                          .reason = base::Reason::kHostRefused,
+                          .hint = "look at the host"}};
 }
 
 /// Those that are marked and sorted as the command does.

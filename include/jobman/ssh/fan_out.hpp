@@ -104,11 +104,11 @@ struct FanOutOptions {
 /// The result of one host.
 struct HostOutcome {
   int host = 0;
-  base::Result<int> result = 0;  ///< exit code
-  bool timed_out = false;        ///< `result` is an error: FanOutOptions::limit was over
-  bool may_go_on = false;        ///< timed out, and nobody saw its processes end
-  base::Duration took = {};
-  bool begun = false;       ///< the command may have begun
+  base::Result<int> result = 0;             ///< exit code
+  bool timed_out = false;                   ///< `result` is an error: FanOutOptions::limit was over
+  bool may_go_on = false;                   ///< timed out, and nobody saw its processes end
+  std::optional<base::Duration> took = {};  ///< nothing: not measured, or nothing was tried
+  bool begun = false;                       ///< the command may have begun
   CommandGroup group = {};  ///< with FanOutOptions::control, once the command has said it
 };
 

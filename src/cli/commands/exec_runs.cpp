@@ -29,12 +29,21 @@ base::Error StillRuns(core::JobId id, const std::string& name) {
                   " shows its output, --stop " + name + " ends it"};
 }
 
+/// The same while they begin.
+base::Error MayRun(core::JobId id, const std::string& name) {
+  return {.code = base::Code::kCancelled,
+          .message = "interrupted; run " + name + " may have begun on some hosts",
+          .hint = "jobman exec " + core::FormatJobId(id) + " --runs shows where, --stop " + name +
+                  " ends it"};
+}
+
 Result<int> Detach(App& app, const client::Context& context, const ExecOptions& options,
                    const core::Job& job, std::vector<ssh::FanOutHost> hosts) {
   const std::string name = options.name.empty() ? client::ExecRunNameAt(app.Now()) : options.name;
   client::ExecRuns runs(context, job);
-  JM_ASSIGN_OR_RETURN(ssh::FanOutResult begun,
-                      runs.Begin(std::move(hosts), options.order, name, PatienceOf(options)));
+  auto result = runs.Begin(std::move(hosts), options.order, name, PatienceOf(options));
+  if (!result.ok() && result.error().code == base::Code::kCancelled) return MayRun(job.id, name);
+  JM_ASSIGN_OR_RETURN(ssh::FanOutResult begun, std::move(result));
   const ExecEnd end = EndOf(begun);
   const views::ExecRunBegun view{.job = job.id,
                                  .name = name,

@@ -30,7 +30,7 @@ std::string KeyOf(const ExecResult::Row& row) {
 struct Alike {
   std::vector<int> hosts = {};
   const ExecResult::Row* first = nullptr;
-  base::Duration took = {};  ///< of the slowest
+  std::optional<base::Duration> took = {};  ///< of the slowest
   bool same_error = true;
 
   void Add(const ExecResult::Row& row) {
@@ -46,14 +46,17 @@ struct Alike {
   std::string Error() const {
     if (first->timed_out && !first->may_go_on) return {};
     if (same_error) return first->error;
-    return fmt::format("{} (host {}: {})", Result(*first), first->host, first->error);
+    const std::string result = Result(*first);
+    std::string_view example = first->error;
+    if (example.ends_with(": " + result)) example.remove_suffix(result.size() + 2);
+    return fmt::format("{} (host {}: {})", result, first->host, example);
   }
 };
 
-/// HOST, EXIT CODE, TIME, and what at least one row has something of.
-std::vector<ui::Column> ColumnsFor(bool odd, bool failed) {
-  std::vector<ui::Column> columns = {
-      {.header = "HOST"}, {.header = "EXIT CODE"}, {.header = "TIME"}};
+/// HOST, EXIT CODE, and what at least one row has something of.
+std::vector<ui::Column> ColumnsFor(bool timed, bool odd, bool failed) {
+  std::vector<ui::Column> columns = {{.header = "HOST"}, {.header = "EXIT CODE"}};
+  if (timed) columns.push_back({.header = "TIME"});
   if (odd) columns.push_back({.header = "OUTPUT"});
   // Last, where it may go on below: its end names the cause.
   if (failed) columns.push_back({.header = "ERROR", .wraps = true});
@@ -85,23 +88,25 @@ ui::Folding Folded(const ExecResult& view) {
 }
 
 std::string RenderText(const ExecResult& view, const ui::Style& style) {
+  bool timed = false;
   bool odd = false;
   bool failed = false;
   std::map<std::string, Alike> groups;
   std::vector<std::string> order;
   for (const ExecResult::Row& row : view.rows) {
+    timed = timed || row.took;
     odd = odd || !row.odd.empty();
     failed = failed || (!row.error.empty() && (!row.timed_out || row.may_go_on));
     Alike& group = groups[KeyOf(row)];
     if (group.first == nullptr) order.push_back(KeyOf(row));
     group.Add(row);
   }
-  ui::Table table(ColumnsFor(odd, failed));
+  ui::Table table(ColumnsFor(timed, odd, failed));
   for (const std::string& key : order) {
     const Alike& group = groups[key];
     std::vector<ui::Cell> cells = {base::ShortRanges(group.hosts, kMostNumbers),
-                                   {group.ExitCode(), ToneOf(*group.first)},
-                                   base::FormatDuration(group.took)};
+                                   {group.ExitCode(), ToneOf(*group.first)}};
+    if (timed) cells.emplace_back(group.took ? base::FormatDuration(*group.took) : "");
     if (odd) cells.emplace_back(group.first->odd);
     if (failed) cells.emplace_back(group.Error(), ui::Tone::kBad);
     table.AddRow(std::move(cells));
@@ -116,7 +121,8 @@ base::OrderedJson ToJson(const ExecResult& view, LargeJson& texts) {
     if (row.exit_code) json["exit_code"] = *row.exit_code;
     if (!row.error.empty()) json["error"] = row.error;
     json["timeout"] = row.timed_out;
-    json["seconds"] = static_cast<double>(row.took.count()) / 1000.0;
+    json["seconds"] = nullptr;
+    if (row.took) json["seconds"] = static_cast<double>(row.took->count()) / 1000.0;
     json["odd_output"] = row.odd.empty() ? base::OrderedJson() : base::OrderedJson(row.odd);
     AddOutput(view, row, texts, json);
     hosts.push_back(std::move(json));

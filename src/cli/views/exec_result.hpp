@@ -24,9 +24,9 @@ struct ExecResult {
     std::string odd = {};    ///< what is odd about its output: see ui::OddOutput
     bool timed_out = false;  ///< `error` is that it took too long
     bool may_go_on = false;  ///< timed out, and `error` says what goes on
-    base::Duration took = {};
-    std::string out_file = {};  ///< with --out: where its output is
-    std::string err_file = {};  ///< empty: it wrote nothing to stderr
+    std::optional<base::Duration> took = {};  ///< of a detached run nothing
+    std::string out_file = {};                ///< with --out: where its output is
+    std::string err_file = {};                ///< empty: it wrote nothing to stderr
   };
   core::JobId job = {};
   std::vector<Row> rows = {};

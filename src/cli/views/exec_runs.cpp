@@ -2,11 +2,13 @@
 
 #include <algorithm>
 #include <map>
+#include <optional>
 #include <set>
 #include <tuple>
 
 #include "jobman/base/strings.hpp"
 #include "jobman/base/time.hpp"
+#include "jobman/core/stage.hpp"
 #include "jobman/ui/table.hpp"
 
 namespace jobman::cli::views {
@@ -68,6 +70,12 @@ base::OrderedJson RunJson(const RunAge& run) {
   return json;
 }
 
+/// Whether the run has begun there; nothing if the host's answer is lost.
+std::optional<bool> HasBegun(const ssh::HostOutcome& host) {
+  if (host.result.ok()) return true;
+  return host.begun ? std::optional<bool>() : false;
+}
+
 }  // namespace
 
 std::string RenderText(const ExecRuns& view, const ui::Style& style) {
@@ -110,20 +118,29 @@ base::OrderedJson ToJson(const ExecRuns& view) {
 }
 
 std::string RenderText(const ExecRunBegun& view, const ui::Style&) {
-  std::vector<int> begun;
-  for (const ssh::HostOutcome& host : view.result.hosts)
-    if (host.result.ok()) begun.push_back(host.host);
-  if (begun.empty()) return "run " + view.name + " has begun on no host\n";
-  const std::string some =
-      std::ssize(begun) == view.job_hosts ? "" : " -w " + base::FormatRanges(begun);
-  return "run " + view.name + " has begun on " + base::Plural(std::ssize(begun), "host") +
-         "; its output: jobman exec " + core::FormatJobId(view.job) + some + " --follow " +
-         view.name + "\n";
+  std::vector<int> begun, unknown;
+  for (const ssh::HostOutcome& host : view.result.hosts) {
+    if (HasBegun(host) == true) begun.push_back(host.host);
+    if (!HasBegun(host)) unknown.push_back(host.host);
+  }
+  const std::string exec = "jobman exec " + core::FormatJobId(view.job);
+  std::string text;
+  if (!begun.empty()) {
+    const std::string some =
+        std::ssize(begun) == view.job_hosts ? "" : " -w " + base::FormatRanges(begun);
+    text = "run " + view.name + " has begun on " + base::Plural(std::ssize(begun), "host") +
+           "; its output: " + exec + some + " --follow " + view.name + "\n";
+  }
+  if (!unknown.empty()) {
+    text += "run " + view.name + " may have begun on " + core::HostNames(unknown) +
+            "; to see whether it has: " + exec + " --runs\n";
+  }
+  return text.empty() ? "run " + view.name + " has begun on no host\n" : text;
 }
 
 std::string RenderQuiet(const ExecRunBegun& view) {
   const bool begun = std::any_of(view.result.hosts.begin(), view.result.hosts.end(),
-                                 [](const auto& host) { return host.result.ok(); });
+                                 [](const auto& host) { return HasBegun(host) != false; });
   return begun ? view.name + "\n" : "";
 }
 
@@ -133,6 +150,8 @@ base::OrderedJson ToJson(const ExecRunBegun& view) {
     base::OrderedJson json = {{"host", host.host}};
     json["error"] =
         host.result.ok() ? base::OrderedJson() : base::OrderedJson(host.result.error().ToString());
+    const std::optional<bool> begun = HasBegun(host);
+    json["begun"] = begun ? base::OrderedJson(*begun) : base::OrderedJson();
     hosts.push_back(std::move(json));
   }
   return {{"job", view.job.value}, {"name", view.name}, {"hosts", std::move(hosts)}};

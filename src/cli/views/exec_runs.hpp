@@ -30,9 +30,9 @@ struct ExecRunBegun {
   ssh::FanOutResult result = {};
 };
 std::string RenderText(const ExecRunBegun& view, const ui::Style& style);
-/// Its name.
+/// Its name, unless it has surely begun nowhere.
 std::string RenderQuiet(const ExecRunBegun& view);
-/// {"job", "name", "hosts": [{"host", "error"}]}
+/// {"job", "name", "hosts": [{"host", "error", "begun"}]}
 base::OrderedJson ToJson(const ExecRunBegun& view);
 
 }  // namespace jobman::cli::views

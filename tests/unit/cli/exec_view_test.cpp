@@ -1,6 +1,7 @@
 #include <gtest/gtest.h>
 
 #include "cli/views/exec_result.hpp"
+#include "cli/views/exec_runs.hpp"
 
 namespace jobman::cli::views {
 namespace {
@@ -50,9 +51,36 @@ TEST(ExecView, HostsThatEndedAlikeShareARow) {
   EXPECT_EQ(RenderText(view, {.width = 200}),
             "HOST  EXIT CODE  TIME  ERROR\n"
             "0     0          0.2s\n"
-            "1,3   -          1s    connection refused (host 1: 10.0.0.1:22: connection refused)\n"
+            "1,3   -          1s    connection refused (host 1: 10.0.0.1:22)\n"
             "2     timeout    5s\n"
             "4     3          0.2s\n");
+}
+
+TEST(ExecView, ADetachedRunHasNoTimes) {
+  ExecResult view{.rows = {Exited(0, 0), Exited(1, 0)}};
+  for (ExecResult::Row& row : view.rows) row.took.reset();
+  EXPECT_EQ(RenderText(view, {.width = 200}), "HOST  EXIT CODE\n0-1   0\n");
+  LargeJson texts;
+  EXPECT_TRUE(ToJson(view, texts)["hosts"][0]["seconds"].is_null());
+}
+
+TEST(ExecView, ARunMayHaveBegunWhereTheAnswerIsLost) {
+  const base::Error lost{.message = "h1: the connection broke"};
+  ExecRunBegun view{.job = {.value = 4}, .name = "eval", .job_hosts = 4};
+  view.result.hosts = {{.host = 0, .result = lost},
+                       {.host = 1, .result = lost, .begun = true},
+                       {.host = 2, .result = lost, .begun = true}};
+  EXPECT_EQ(RenderText(view, {}),
+            "run eval may have begun on hosts 1-2; to see whether it has: jobman exec 000004 "
+            "--runs\n");
+  EXPECT_EQ(RenderQuiet(view), "eval\n");
+  EXPECT_EQ(ToJson(view)["hosts"][0]["begun"], false);
+  EXPECT_TRUE(ToJson(view)["hosts"][1]["begun"].is_null());
+  view.result.hosts[0].result = 0;
+  EXPECT_EQ(RenderText(view, {}).find("run eval has begun on 1 host; "), 0U);
+  view.result.hosts = {{.host = 0, .result = lost}};
+  EXPECT_EQ(RenderText(view, {}), "run eval has begun on no host\n");
+  EXPECT_EQ(RenderQuiet(view), "");
 }
 
 TEST(ExecView, ATimeoutThatLeftACommandRunningSaysSo) {

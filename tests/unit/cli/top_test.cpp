@@ -145,7 +145,8 @@ TEST(TopView, JsonHasNullForWhatIsNotKnown) {
   EXPECT_EQ(json["hosts"][0]["memory"]["total"], 397LL << 30);
   EXPECT_EQ(json["hosts"][0]["chips"][2]["holders"][0]["pid"], 4711);
   EXPECT_EQ(json["hosts"][0]["error"], nullptr);
-  EXPECT_THAT(json["hosts"][1]["error"].get<std::string>(), HasSubstr("connecting to 10.0.0.1"));
+  EXPECT_THAT(json["hosts"][1]["error"].get<std::string>(),
+              HasSubstr("10.0.0.1:22: connection refused"));
   EXPECT_FALSE(json["hosts"][1].contains("load"));
   EXPECT_EQ(json["hosts"][2]["load"], nullptr);
   EXPECT_EQ(json["hosts"][2]["cpus"], nullptr);

@@ -17,7 +17,9 @@ using base::Error;
 using base::Reason;
 
 Error Failure(Reason reason) {
-  return {.code = Code::kUnavailable, .message = "10.0.0.1:22: no", .reason = reason};
+  const std::string why =
+      reason == Reason::kHostRefused ? "connection refused" : "no answer in time";
+  return {.code = Code::kUnavailable, .message = "10.0.0.1:22: " + why, .reason = reason};
 }
 
 /// Answers each target's calls from a list; counts concurrent calls.
@@ -158,6 +160,22 @@ TEST(FanOut, DoesNotRetryFailuresOrCommandsThatMayHaveRun) {
   const auto result = Spread(shell, 3, Patient());
   for (const auto& [host, calls] : shell.calls) EXPECT_EQ(calls, 1) << host;
   EXPECT_TRUE(base::Contains(result.Summary(), "host 2: the connection broke")) << result.Summary();
+}
+
+TEST(FanOut, CausesThatDifferAreToldApart) {
+  const auto cause = [](Reason reason, const std::string& message) {
+    return BriefCause({.code = Code::kUnavailable, .message = message, .reason = reason});
+  };
+  EXPECT_EQ(cause(Reason::kHostRefused, "10.0.0.1:22: connection reset by peer"),
+            "connection reset by peer");
+  EXPECT_EQ(cause(Reason::kHostTimeout, "[fd00::1]:22: the connection broke: it is silent"),
+            "the connection broke: it is silent");
+  EXPECT_EQ(cause(Reason::kHostRefused,
+                  "10.0.0.1:22 through bastion: the proxy command ended before a host answered "
+                  "(channel 0: open failed for 10.0.0.1)"),
+            "the proxy command ended before a host answered");
+  EXPECT_EQ(cause(Reason::kHostTimeout, "the attempt was given up"), "the attempt was given up");
+  EXPECT_EQ(cause(Reason::kHostTimeout, "while asking: 10.0.0.1: silent"), "no answer in time");
 }
 
 TEST(FanOut, GivesUpAfterItsLimit) {
