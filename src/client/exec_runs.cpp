@@ -20,8 +20,6 @@
 namespace jobman::client {
 namespace {
 
-using remote::RunStatus;
-
 constexpr std::size_t kLongestName = 40;
 base::Error WasEnded() {
   return {.code = base::Code::kCancelled, .message = "interrupted"};

@@ -101,7 +101,7 @@ TEST_F(Cp, OnATerminalItSaysHowFastItIsAndWhatIsLeft) {
                                    "(nothing is asked)", "");
   EXPECT_EQ(ran.code, 0) << ran.out;
   EXPECT_THAT(ran.out, testing::ContainsRegex(
-                           "[0-9.]+ MB of [0-9.]+ MB, [0-9.]+ [KM]B/s, [0-9]+s left; waiting"));
+                           "[0-9.]+ MB of [0-9.]+ MB, [0-9.]+ [KM]B/s; [0-9]+s left for 2 hosts"));
   EXPECT_EQ(On("cmp big <(head -c 30000000 /dev/zero | tr '\\0' x)").code, 0);
   On("rm -rf ~/bin ~/.bashrc ~/big");
 }
