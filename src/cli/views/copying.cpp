@@ -22,13 +22,15 @@ std::string TimeLeft(const client::CopyState& state, double rate) {
          " left";
 }
 
-/// "host 3", "4 hosts", which are all, "2 of 1024 hosts: 17-18".
+/// "2 hosts", if that is all, "host 3 (1 of 8)", "hosts 17-18 (2 of 1024)"; of many only how many.
 std::string Awaited(const client::CopyState& state) {
   constexpr std::size_t kMostNumbers = 24;  // characters
   if (state.hosts == 1) return ui::HostsLabel(state.busy);
   if (std::ssize(state.busy) == state.hosts) return fmt::format("{} hosts", state.hosts);
-  return fmt::format("{} of {} hosts: {}", state.busy.size(), state.hosts,
-                     base::ShortRanges(state.busy, kMostNumbers));
+  const std::string numbers = base::FormatRanges(state.busy);
+  const std::string count = fmt::format("{} of {}", state.busy.size(), state.hosts);
+  if (numbers.size() > kMostNumbers) return count + " hosts";
+  return fmt::format("host{} {} ({})", state.busy.size() == 1 ? "" : "s", numbers, count);
 }
 
 }  // namespace

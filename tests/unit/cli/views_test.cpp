@@ -274,9 +274,12 @@ TEST(CopyingLine, HasHostsBytesRateAndTheTimeThatIsLeft) {
   const std::string text = views::CopyingText(state, 100'000'000, std::chrono::seconds{80});
   EXPECT_EQ(text, base::FormatBytes(3'000'000'000) + " of " + base::FormatBytes(10'000'000'000) +
                       ", " + base::FormatBytes(100'000'000) +
-                      "/s; 1m11s left for 2 of 1024 hosts: 17-18");
+                      "/s; 1m11s left for hosts 17-18 (2 of 1024)");
   EXPECT_EQ(views::CopyingText({.hosts = 2, .busy = {0, 1}}, 0, std::chrono::seconds{2}),
             "waiting 2s for 2 hosts");
+  client::CopyState many{.hosts = 100};
+  for (int host = 1; host < 100; host += 2) many.busy.push_back(host);
+  EXPECT_EQ(views::CopyingText(many, 0, std::chrono::seconds{2}), "waiting 2s for 50 of 100 hosts");
   EXPECT_EQ(views::CopyingText({.hosts = 1, .busy = {0}}, 0, std::chrono::seconds{2}),
             "waiting 2s for host 0");
   state.total = 5;  // an estimate
