@@ -105,7 +105,9 @@ Error FromConnect(const std::string& endpoint, int error_number) {
 
 std::string SessionError(ssh_session session) {
   const std::string text(base::Trim(ssh_get_error(session)));
-  return text.empty() ? "closed by the other side" : text;
+  if (text.empty()) return "closed by the other side";
+  // As the words of FromConnect(): what failed alike has one row in a table.
+  return base::ToLower(text.substr(0, 1)) + text.substr(1);
 }
 
 }  // namespace jobman::ssh

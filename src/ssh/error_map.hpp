@@ -35,7 +35,7 @@ Error LoginFailed(const std::string& endpoint, ssh_session session);
 Error KeyUnreadable(const std::string& message, const std::string& hint);
 /// A failed TCP connect by its errno.
 Error FromConnect(const std::string& endpoint, int error_number);
-/// libssh's error text for the session, without trailing noise.
+/// libssh's error text for the session; it begins with a small letter.
 std::string SessionError(ssh_session session);
 
 }  // namespace jobman::ssh
