@@ -29,7 +29,7 @@ base::Error StillRuns(core::JobId id, const std::string& name) {
                   " shows its output, --stop " + name + " ends it"};
 }
 
-/// The same while they begin.
+/// How `exec --detach` ends when it is interrupted: on some hosts the run may have begun.
 base::Error MayRun(core::JobId id, const std::string& name) {
   return {.code = base::Code::kCancelled,
           .message = "interrupted; run " + name + " may have begun on some hosts",
