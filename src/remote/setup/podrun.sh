@@ -182,9 +182,9 @@ jp_run() {
   jp_begun="$jp_begun $1=$2"
   {
     if [ -n "$jp_out" ]; then
-      jp_to=$(jp_file "$1").err
-      [ -w "$jp_to" ] || jp_to=/dev/null # the folder has gone
-      exec 2>>"$jp_to"
+      exec 2>/dev/null
+      # The folder may go at any time. `command`: a failing exec alone would end the shell.
+      command exec 2>>"$(jp_file "$1").err" || true >"$jp_dir/$1.lost"
     else
       exec 2>&1
     fi
@@ -341,7 +341,7 @@ for jp_target in $jp_targets; do
   jp_text=$(jp_how "$jp_code")
   [ -z "$jp_out" ] || [ -e "$(jp_file "$jp_number").out" ] || true >"$jp_dir/$jp_number.lost"
   if [ -e "$jp_dir/$jp_number.lost" ]; then
-    [ "$jp_code" -ge 75 ] || jp_code=75
+    jp_code=75 # its own may be that of writing to nobody
     jp_text='output could not be written (is the disk full?)'
   fi
   [ "$jp_code" = 0 ] || {

@@ -406,6 +406,22 @@ TEST_P(PodrunTest, AFolderThatVanishesTakesNoOutputUnseen) {
   EXPECT_THAT(ran.err, HasSubstr("podrun: hosts 1-2 (2): output could not be written"));
 }
 
+/// podrun calls mkfifo after it has made the files and before any host begins.
+TEST_P(PodrunTest, FilesThatVanishBeforeTheHostsBeginAreNamedToo) {
+  const std::string out = (host.home() / "gone").string();
+  const std::string lost = "podrun: hosts 1-2 (2): output could not be written";
+  const std::string files = "\"" + out + "\"/host-000[12].";
+  for (const std::string& loss :
+       {"rm -rf " + out, "for f in " + files + "err; do rm $f; mkdir $f; done",
+        "for f in " + files + "out; do rm $f; mkdir $f; done"}) {
+    std::filesystem::remove_all(out);
+    Program("mkfifo", loss + "; exec /usr/bin/mkfifo \"$@\"\n");
+    const Ended ran = Podrun("--hosts 1-2 --out " + out + " 'echo hi; echo oops >&2'");
+    EXPECT_EQ(ran.exit_code, 75) << loss;
+    EXPECT_THAT(ran.err, HasSubstr(lost)) << loss;
+  }
+}
+
 TEST_P(PodrunTest, FilesOfOthersStayInTheFolder) {
   const base::Path out = host.home() / "mine";
   std::filesystem::create_directories(out);
