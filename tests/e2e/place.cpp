@@ -12,6 +12,7 @@
 #include <algorithm>
 #include <chrono>
 
+#include "jobman/base/env.hpp"
 #include "jobman/base/process.hpp"
 #include "jobman/base/strings.hpp"
 
@@ -64,8 +65,19 @@ bool HoldsAWriteLock(pid_t pid) {
 
 }  // namespace
 
+namespace {
+
+/// A command ends before a leak matters, and to look for one takes a quarter of its time; a signal
+/// that comes meanwhile, as the second one of `timeout`, may hold it for ever. Leaks of commands
+/// are looked for by unit_cli, of servers by Start() and StartSim(). That what a command frees is
+/// soon used again, and that a report names only the last caller of malloc, saves a third more.
+const std::string kSanitizer = "ASAN_OPTIONS";
+const std::string kShort = "detect_leaks=0:malloc_context_size=1:quarantine_size_mb=1";
+
+}  // namespace
+
 Ran RunProgram(std::vector<std::string> argv, const std::map<std::string, std::string>& env) {
-  std::vector<std::string> words = {"env"};
+  std::vector<std::string> words = {"env", kSanitizer + "=" + kShort};
   for (const auto& [name, value] : env) words.push_back(name + "=" + value);
   words.insert(words.end(), argv.begin(), argv.end());
   asio::io_context loop;
@@ -97,26 +109,16 @@ Place::~Place() {
   }
 }
 
-namespace {
-
-/// A command ends before a leak matters, and to look for one takes a quarter of its time. Those of
-/// commands are looked for by unit_cli, of servers by Start() and StartSim(). That what a command
-/// frees is soon used again, and that a report names only the last caller of malloc, saves a third
-/// more.
-const std::map<std::string, std::string> kShort = {
-    {"ASAN_OPTIONS", "detect_leaks=0:malloc_context_size=1:quarantine_size_mb=1"}};
-
-}  // namespace
-
 Ran Place::Jobman(std::vector<std::string> args) {
   args.insert(args.begin(), {kBin + "/jobman", "--home", home().string()});
-  return RunProgram(args, kShort);
+  return RunProgram(args);
 }
 
 Ran Place::Sim(std::vector<std::string> args) {
   args.insert(args.begin(), {kBin + "/jobman-sim", "--dir", (home() / "sim").string()});
   const bool serves = args.size() > 3 && args[3] == "up";
-  return RunProgram(args, serves ? std::map<std::string, std::string>{} : kShort);
+  if (!serves) return RunProgram(args);
+  return RunProgram(args, {{kSanitizer, base::GetEnv(kSanitizer).value_or("")}});
 }
 
 void Place::StartSim(std::vector<std::string> args) {
