@@ -1203,8 +1203,9 @@ jm_ages() {
 # jm_begin KEEP PREFIX: for runs that nobody need follow. A second one of that name would pass for the
 # first.
 jm_begin() {
-  [ ! -d "$jm_dir" ] || jm_die "there is a run ${jm_id##*.x-} on this host already"
-  jm_start
+  jm_answer=''
+  [ -d "$jm_dir" ] || jm_start
+  [ "$jm_answer" = started ] || jm_die "there is a run ${jm_id##*.x-} on this host already"
   jm_this=$jm_id jm_count=0
   # shellcheck disable=SC2012  # ids have no spaces
   for jm_id in $(cd "$jm_runs" && ls -td "$2"* 2>/dev/null); do
