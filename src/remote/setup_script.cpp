@@ -89,8 +89,10 @@ std::string IdentityCalls(const core::SshSpec& ssh) {
 }
 
 std::string PeersCalls() {
-  const std::string podrun = std::string(SetupText("podrun-options")) + "\n";
-  return ShellCall("jb_peers", {podrun + std::string(base::Trim(SetupText("podrun")))});
+  std::string podrun;
+  for (const char* const part : {"podrun-options", "podrun-runs", "podrun"})
+    podrun += std::string(base::Trim(SetupText(part))) + "\n";
+  return ShellCall("jb_peers", {std::string(base::Trim(podrun))});
 }
 
 std::string SetupScript(const core::JobSpec& spec, const core::StageId& stage) {

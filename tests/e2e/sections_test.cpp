@@ -123,7 +123,9 @@ TEST(Sections, HostsLogInToEachOtherWithTheKeyOfTheJob) {
       "for one in $(echo $JOBMAN_HOSTS | tr , ' '); do "
       "ssh -n -o BatchMode=yes -o StrictHostKeyChecking=yes -o ConnectTimeout=20 $one "
       "'echo logged in to $(hostname)'; done; ssh-keygen -l -f ~/.ssh/jobman-peers; "
-      "[ $JOBMAN_HOST_INDEX != 0 ] || echo all of it | ~/.local/bin/podrun --hosts 0-1 cat");
+      "[ $JOBMAN_HOST_INDEX != 0 ] || { echo all of it | ~/.local/bin/podrun --hosts 0-1 cat; "
+      "~/.local/bin/podrun -i --detach --name note 'echo it is noted; exit 3'; "
+      "~/.local/bin/podrun --follow note; echo code $?; }");
   const Ran ran = place.Jobman({"run", file, "--set", "ssh.host_to_host=true"});
   EXPECT_EQ(ran.code, 0) << ran.All();
   std::string keys[2];
@@ -139,6 +141,16 @@ TEST(Sections, HostsLogInToEachOtherWithTheKeyOfTheJob) {
   EXPECT_EQ(keys[0].substr(0, keys[0].find('\n')), keys[1].substr(0, keys[1].find('\n')))
       << "one key for all";
   EXPECT_THAT(keys[0], AllOf(HasSubstr("host 0 | all of it\n"), HasSubstr("host 1 | all of it\n")));
+  EXPECT_THAT(keys[0], AllOf(HasSubstr("host 1 | it is noted\n"), HasSubstr("code 3\n")));
+  EXPECT_THAT(place.Jobman({"exec", "1", "--runs"}).out,
+              AllOf(HasSubstr("note"), HasSubstr("0-1"), HasSubstr("exit code 3")))
+      << "podrun's runs are those of exec";
+  EXPECT_THAT(place.Jobman({"exec", "1", "--follow", "note"}).out,
+              AllOf(HasSubstr("host 0 | it is noted\n"), HasSubstr("host 1 | it is noted\n")));
+  EXPECT_EQ(place.Jobman({"exec", "1", "--detach", "--name", "mine", "--", "echo my own"}).code, 0);
+  EXPECT_THAT(
+      place.Jobman({"exec", "1", "-w", "0", "-q", "--", "~/.local/bin/podrun --follow mine"}).out,
+      HasSubstr("host 1 | my own\n"));
   EXPECT_EQ(place.Jobman({"delete", "1", "--wait"}).code, 0);
   EXPECT_EQ(place.Jobman({"clean", "1"}).code, 0);
   EXPECT_NE(

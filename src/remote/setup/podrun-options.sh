@@ -1,8 +1,8 @@
 # shellcheck shell=sh disable=SC2034,SC2154
-# The first half of podrun, which runs a command on the hosts of the job from one of them: its
+# The first part of podrun, which runs a command on the hosts of the job from one of them: its
 # options, which are those of the podrun that others know, the hosts that they choose, and the line
 # that these are to run. What precedes this sets jp_hosts, the addresses of all hosts, with commas,
-# and jp_slices, the number of slices, which have equally many hosts.
+# and jp_slices, the number of slices, which have equally many hosts; jp_job, the id of one of its runs.
 
 jp_usage='usage: podrun [-icw] [OPTION...] [--] COMMAND [WORD...]
   on all hosts of the job but this one; one word is a shell line, of several each is quoted;
@@ -18,18 +18,25 @@ jp_usage='usage: podrun [-icw] [OPTION...] [--] COMMAND [WORD...]
   --timeout TIME       TERM to a command that takes longer (90s, 5m), and KILL 10 seconds later
   --fold               show equal output once, at the end
   --out DIR            print nothing, but write what each host prints to DIR/host-0003.out and .err
-  --force              --out may replace the files of an earlier command'
+  --force              --out may replace the files of an earlier command
+  --tty                with a terminal; needs one host, such as --hosts 3
+  --detach             begin COMMAND, which goes on without a connection; --name NAME names the run
+  --follow NAME        show the output of that run from its beginning, until it has ended
+  --runs               list the runs
+  --stop NAME          stop that run: TERM, and KILL 10 seconds later'
 
 jp_refuse() {
   printf 'podrun: %s\n%s\n' "$1" "$jp_usage" >&2
   exit 2
 }
 
+jp_job=${jp_job%.*.*.*}
+
 # jp_quote WORD: as one word of a shell.
 jp_quote() { printf "'%s'" "$(printf '%s\n' "$1" | sed "s/'/'\\\\''/g")"; }
 
 jp_local='' jp_cwd='' jp_clean='' jp_wanted='' jp_unwanted='' jp_limit='' jp_fold='' jp_out='' jp_force=''
-jp_slice='' jp_rerun=''
+jp_slice='' jp_rerun='' jp_verb='' jp_run_name='' jp_name_given=''
 jp_option() {
   case $1 in
     i) jp_local=yes ;;
@@ -66,6 +73,23 @@ jp_time() {
   esac
 }
 
+# jp_do VERB: something else than to run the command and wait for it.
+jp_do() {
+  [ -z "$jp_verb" ] ||
+    jp_refuse '--detach, --follow, --runs, --stop, --tty and --rerun-failed exclude each other'
+  jp_verb=${1#--}
+}
+
+# jp_take_name NAME: of a run, as jobman exec takes it.
+jp_take_name() {
+  jp_run_name=$1
+  case $jp_run_name in
+    '' | [_-]* | *[!A-Za-z0-9_-]* | ?????????????????????????????????????????*)
+      jp_refuse "'$jp_run_name' cannot be the name of a run: 1 to 40 letters, digits, _ and -, beginning with a letter or digit"
+      ;;
+  esac
+}
+
 # jp_folder DIR
 jp_folder() {
   jp_out=$1
@@ -89,6 +113,25 @@ while [ $# -gt 0 ]; do
       ;;
     --slice=*) jp_of_slice "${1#*=}" ;;
     --rerun-failed) jp_rerun=yes ;;
+    --detach | --runs | --tty) jp_do "$1" ;;
+    --follow | --stop)
+      jp_do "$1"
+      jp_take_name "${2:-}"
+      shift
+      ;;
+    --follow=* | --stop=*)
+      jp_do "${1%%=*}"
+      jp_take_name "${1#*=}"
+      ;;
+    --name)
+      jp_take_name "${2:-}"
+      jp_name_given=yes
+      shift
+      ;;
+    --name=*)
+      jp_take_name "${1#*=}"
+      jp_name_given=yes
+      ;;
     --timeout)
       jp_time "${2:-}"
       shift
@@ -102,7 +145,7 @@ while [ $# -gt 0 ]; do
     --out=*) jp_folder "${1#*=}" ;;
     --force) jp_force=yes ;;
     -h | --help) printf '%s\n' "$jp_usage" && exit 0 ;;
-    --detach | --tty | --json | --job-env | --patience | --patience=*)
+    --json | --job-env | --patience | --patience=*)
       jp_refuse "${1%%=*} is an option of jobman exec, not of podrun"
       ;;
     --*) jp_refuse "unknown option $1" ;;
@@ -118,7 +161,21 @@ while [ $# -gt 0 ]; do
   esac
   shift
 done
-[ $# -gt 0 ] || [ -n "$jp_rerun" ] || jp_refuse 'which command?'
+case $jp_verb in
+  '' | detach | tty) [ $# -gt 0 ] || [ -n "$jp_rerun" ] || jp_refuse 'which command?' ;;
+  *) [ -z "$*$jp_cwd$jp_clean$jp_limit" ] || jp_refuse "--$jp_verb takes neither a command nor -c, -w and --timeout" ;;
+esac
+case $jp_verb in
+  detach | tty)
+    [ -z "$jp_limit$jp_fold$jp_out" ] || jp_refuse "--$jp_verb takes neither --timeout nor --fold and --out"
+    ;;
+esac
+[ -z "$jp_rerun" ] || [ -z "$jp_verb" ] || jp_do --rerun-failed
+[ -z "$jp_name_given" ] || [ "$jp_verb" = detach ] || jp_refuse '--name is for --detach'
+case $jp_verb in
+  detach) : "${jp_run_name:=$(date -u +%Y%m%d-%H%M%S)}" ;;
+  runs | stop) [ -n "$jp_out" ] || jp_fold=yes ;;
+esac
 [ $# -gt 0 ] || [ -z "$jp_cwd$jp_clean" ] ||
   jp_refuse '-c and -w belong to a command; --rerun-failed without one does the last again as it was'
 [ -z "$jp_out" ] || [ -z "$jp_fold" ] || jp_refuse '--out excludes --fold'
@@ -230,15 +287,17 @@ jp_make_out() {
   mkdir -p -- "$jp_out" || exit 75
   jp_each_old jp_remove_old
   for jp_target in $jp_targets; do
-    jp_name=$(jp_file "${jp_target%%=*}")
-    (umask 077 && set -C && true >"$jp_name.out" && true >"$jp_name.err") || exit 75
+    jp_files=$(jp_file "${jp_target%%=*}")
+    (umask 077 && set -C && true >"$jp_files.out" && true >"$jp_files.err") || exit 75
   done
 }
 case $jp_out in '' | /*) ;; *) jp_out=$PWD/$jp_out ;; esac
 [ -z "$jp_out" ] || [ -n "$jp_force" ] || jp_each_old jp_refuse_old
 
-jp_again=''
-if [ $# -eq 0 ]; then
+jp_again='' jp_line=''
+if [ -n "$jp_verb" ] && [ $# -eq 0 ]; then
+  : # a run has its command
+elif [ $# -eq 0 ]; then
   jp_again=yes
   jp_line=$(jp_then '5,$')
   [ -n "$jp_line" ] || jp_refuse 'the last command was too long to be kept; give it again'
@@ -246,7 +305,6 @@ if [ $# -eq 0 ]; then
 elif [ $# -eq 1 ]; then
   jp_line=$1
 else
-  jp_line=''
   case $1 in [A-Za-z_]*=*) jp_line='env ' ;; esac
   for jp_word in "$@"; do jp_line="$jp_line$(jp_quote "$jp_word") "; done
 fi
@@ -255,3 +313,5 @@ sudo -n rm -rf /tmp/libtpu_lockfile /tmp/tpu_logs </dev/null
 $jp_line"
 [ -z "$jp_cwd" ] || jp_line="cd $(jp_quote "$PWD") || exit 126
 $jp_line"
+# The login shell on the other side may be another one.
+jp_shell="sh -c $(jp_quote "exec \"\$(command -v bash || command -v sh)\" -c \"\$0\"")"

@@ -1,5 +1,5 @@
 # shellcheck shell=sh disable=SC2154,SC2317
-# The second half of podrun: runs the line on the chosen hosts, with a prefix for each line that they
+# The last part of podrun: runs the line on the chosen hosts, with a prefix for each line that they
 # print. The command's processes have JOBMAN_PODRUN in their environment, by which an interrupt finds
 # them.
 
@@ -10,9 +10,8 @@ jp_slow=10     # seconds after which the last hosts are named on a terminal
 jp_dir=$(mktemp -d) || exit 75
 trap 'rm -rf "$jp_dir"' EXIT
 jp_tag=JOBMAN_PODRUN=$$.$(date +%s)
-# The first line that it prints tells that the connection is there. The login shell on the other
-# side may be another one.
-jp_call="echo $jp_tag; exec env $jp_tag${jp_limit:+ timeout -k 10 $jp_limit} sh -c $(jp_quote "exec \"\$(command -v bash || command -v sh)\" -c \"\$0\"") $(jp_quote "$jp_line")"
+# The first line that it prints tells that the connection is there.
+jp_call="echo $jp_tag; exec env $jp_tag${jp_limit:+ timeout -k 10 $jp_limit} $jp_shell $(jp_quote "$jp_line")"
 
 # jp_pause SECONDS: in a process of its own, which TERM ends at once.
 jp_pause() {
@@ -26,9 +25,23 @@ jp_say_waits() {
   echo 'podrun: waits for the end of its standard input, which goes to each host; if there is none: podrun ... </dev/null' >&2
 }
 
+jp_cannot_keep() {
+  echo "podrun: $1 could not be kept in $jp_dir, see above; TMPDIR may name a folder with room" >&2
+  exit 75
+}
+
 # Sets jp_input, a file. Each host reads at its own pace, so the input is kept until the end.
 jp_input=/dev/null
 jp_keep_input() {
+  case $jp_verb in
+    '') ;;
+    detach)
+      jp_input=$jp_dir/input
+      printf '%s\n' "$jp_order" >"$jp_input" || jp_cannot_keep 'the command'
+      return
+      ;;
+    *) return ;;
+  esac
   # None, a terminal or /dev/null.
   if [ ! -e /dev/stdin ] || [ -c /dev/stdin ]; then return; fi
   exec 8<&0
@@ -40,10 +53,7 @@ jp_keep_input() {
   wait "$jp_reader" || jp_reader=
   kill "$jp_saying" 2>/dev/null
   exec 8<&-
-  [ -n "$jp_reader" ] || {
-    echo "podrun: the standard input could not be kept in $jp_dir, see above; TMPDIR may name a folder with room" >&2
-    exit 75
-  }
+  [ -n "$jp_reader" ] || jp_cannot_keep 'the standard input'
   [ ! -s "$jp_dir/input" ] || jp_input=$jp_dir/input
 }
 
@@ -53,10 +63,8 @@ jp_on() {
     (cd "$HOME" && exec sh -c "$3") <"$4" 9>&-
     return
   fi
-  # A host that is gone answers nothing: after a minute it counts as broken. One that has just started
-  # refuses connections at first.
-  ssh -o BatchMode=yes -o ConnectTimeout=20 -o ConnectionAttempts=3 -o ServerAliveInterval=15 \
-    -o ServerAliveCountMax=4 -- "$2" "$3" <"$4" 9>&- &
+  # shellcheck disable=SC2086
+  ssh $jp_ssh_options -- "$2" "$3" <"$4" 9>&- &
   echo "$!" 2>/dev/null >"$1" || kill "$!" # podrun has given up
   wait "$!" 2>/dev/null # dash says there which signal ended it
   jp_ended=$?
@@ -259,6 +267,10 @@ jp_give_up() {
 # In the background: the next interrupt may come before all hosts are told.
 # shellcheck disable=SC2086
 jp_interrupted() {
+  if [ -n "$jp_verb" ]; then
+    jp_goes_on
+    jp_give_up
+  fi
   jp_interrupts=$((jp_interrupts + 1))
   case $jp_interrupts in
     1)
@@ -276,7 +288,7 @@ jp_interrupted() {
 
 jp_keep_input
 jp_had_input=''
-[ "$jp_input" = /dev/null ] || jp_had_input=input
+[ -n "$jp_verb" ] || [ "$jp_input" = /dev/null ] || jp_had_input=input
 [ -z "$jp_again" ] || [ -n "$jp_had_input" ] || [ "$(jp_then 4)" != input ] ||
   jp_refuse 'the last command had an input, which is not kept; give it again: podrun --rerun-failed < FILE'
 [ -z "$jp_out" ] || jp_make_out
@@ -354,6 +366,7 @@ done
 [ ! -e "$jp_dir/failed" ] || jp_group <"$jp_dir/failed" |
   while IFS=$jp_tab read -r jp_first jp_label jp_text; do echo "podrun: $jp_label: $jp_text" >&2; done
 [ "$jp_interrupts" = 0 ] || exit 130
+[ "$jp_verb" != detach ] || jp_summary
 # shellcheck disable=SC2086
-jp_remember $jp_bad
+[ -n "$jp_verb" ] || jp_remember $jp_bad
 exit "$jp_worst"
