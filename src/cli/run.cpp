@@ -12,6 +12,7 @@
 #include "cli/help.hpp"
 #include "cli/man_page.hpp"
 #include "cli/views/version.hpp"
+#include "cli/whole_words.hpp"
 #include "jobman/base/env.hpp"
 #include "jobman/base/log.hpp"
 #include "jobman/base/strings.hpp"
@@ -79,7 +80,7 @@ std::optional<base::Error> CheckCommandWord(const CLI::App& root,
   const std::string ours(OurWordFor(*word));
   const auto near = ours.empty() ? base::Nearest(*word, known) : std::optional(ours);
   return base::InvalidArgument(
-      "there is no command \"" + *word + "\"",
+      "there is no command \"" + Unmarked(*word) + "\"",
       near ? "did you mean \"" + *near + "\"?" : "jobman --help lists the commands");
 }
 
@@ -130,7 +131,7 @@ std::string NearHint(const CLI::App& root) {
 std::string Unexpected(const std::string& argument) {
   if (argument.starts_with('-'))
     return "there is no option " + argument.substr(0, argument.find('='));
-  return "the argument \"" + argument + "\" is one too many";
+  return "the argument \"" + Unmarked(argument) + "\" is one too many";
 }
 
 /// What is wrong, in our words where CLI11 says only that something is missing, or too much.
@@ -142,7 +143,7 @@ std::string WhatIsWrong(const CLI::App& root, const CLI::ParseError& end) {
   const CLI::App& command = GivenCommand(root);
   if (!missing || extras.empty() || command.get_subcommands({}).empty()) return end.what();
   if (extras.front().starts_with('-')) return "there is no option " + extras.front();
-  return "there is no command \"" + command.get_name() + " " + extras.front() + "\"";
+  return "there is no command \"" + command.get_name() + " " + Unmarked(extras.front()) + "\"";
 }
 
 bool HasWord(const std::vector<std::string>& args, const std::string& word) {
@@ -285,11 +286,12 @@ int ParseAndRun(const std::vector<std::string>& args, const Environment& environ
 
 int Run(const std::vector<std::string>& given, const Environment& environment) {
   const std::vector<std::string> args =
-      HelpAsOption(given, CommandWord(given).value_or(std::string()));
+      Marked(HelpAsOption(given, CommandWord(given).value_or(std::string())));
   GlobalOptions options;
   Invocation chosen;
   CLI::App root;
   BuildCommandLine(root, args, options, chosen);
+  TakeWholeWords(root);
   ui::Surroundings around = environment.around;
   around.colour_refused = HasFlag(args, "--no-color");
   // Read before the command line is parsed: parse errors are JSON, too.

@@ -155,6 +155,8 @@ TEST_F(Exec, PodrunsOptionsHaveTheirMeaning) {
   EXPECT_EQ(Shell("mkdir -p \"$home/x\"; cd \"$home/x\"; exec1 --workdir=/ -q -w 0 -- pwd").out,
             "/\n");
   EXPECT_EQ(Shell("exec1 -w 0 -q -- X=1 Y='a b' sh -c 'echo $X$Y'").out, "1a b\n");
+  EXPECT_EQ(Shell("exec1 -w 0 -q -- printf '%s|' '[1,2]' '[]' '[a b]'").out, "[1,2]|[]|[a b]|");
+  EXPECT_EQ(Shell("exec1 -w 0 -q '[ -d /tmp ]'").code, 0);
   ASSERT_EQ(Shell("exec1 -- 'mkdir -p /tmp/tpu_logs/x; touch /tmp/libtpu_lockfile'").code, 0);
   const Ran clean = Shell("exec1 -ic -- ls -d /tmp/libtpu_lockfile /tmp/tpu_logs");
   EXPECT_NE(clean.code, 0) << clean.All();

@@ -50,6 +50,17 @@ TEST_F(RunTest, AWordOfAnotherToolIsUnderstood) {
   EXPECT_THAT(err_.text, HasSubstr("did you mean \"cancel\"?"));
 }
 
+/// CLI11 would take each for two words.
+TEST_F(RunTest, WordsInBracketsStayWhole) {
+  for (const char* const word : {"[a,b]", "[]", "[ -d x ]"}) {
+    err_.text.clear();
+    EXPECT_EQ(Run({"show", word}), kNotFound);
+    EXPECT_THAT(err_.text, HasSubstr("\"" + std::string(word) + "\""));
+    EXPECT_EQ(Run({"version", word}), kUsage);
+    EXPECT_THAT(err_.text, HasSubstr("the argument \"" + std::string(word) + "\" is one too many"));
+  }
+}
+
 TEST_F(RunTest, WhatIsMissingOrTooMuchIsNamed) {
   EXPECT_EQ(Run({"controller", "statsu"}), kUsage);
   EXPECT_THAT(err_.text, HasSubstr("there is no command \"controller statsu\""));
