@@ -333,6 +333,7 @@ jm_bound_login() {
 
 # jm_start [GRACE PREFIX [JOB]]: starts the run ordered on stdin, unless its id is known.
 jm_start() {
+  jm_answer=''
   jm_order=$(cat)
   [ -d "$jm_dir" ] && return
   case $jm_order in
@@ -481,7 +482,8 @@ jm_follow() {
   jm_sent=$1
   [ -d "$jm_dir" ] && printf 'jobman: running\n' >&2
   jm_settle
-  [ "$jm_status" != running ] || jm_link_agent
+  # The launcher of a run that this call has started did so; a later call may have, meanwhile.
+  [ "$jm_status" != running ] || [ "${jm_answer:-}" = started ] || jm_link_agent
   jm_look $$ && jm_caller=$jm_parent
   jm_pause=$jm_first_nap_s jm_said='' jm_freed=0 jm_login_end_cs=''
   jm_open='' jm_gap=0 jm_waits='' jm_wakes=0 jm_grown=0
@@ -1203,9 +1205,8 @@ jm_ages() {
 # jm_begin KEEP PREFIX: for runs that nobody need follow. A second one of that name would pass for the
 # first.
 jm_begin() {
-  jm_answer=''
   [ -d "$jm_dir" ] || jm_start
-  [ "$jm_answer" = started ] || jm_die "there is a run ${jm_id##*.x-} on this host already"
+  [ "${jm_answer:-}" = started ] || jm_die "there is a run ${jm_id##*.x-} on this host already"
   jm_this=$jm_id jm_count=0
   # shellcheck disable=SC2012  # ids have no spaces
   for jm_id in $(cd "$jm_runs" && ls -td "$2"* 2>/dev/null); do
