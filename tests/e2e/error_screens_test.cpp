@@ -200,18 +200,15 @@ class ErrorScreens : public testing::Test {
   }
   void AwaitErrors() {
     std::string missing;
-    place_.Until(
-        "every error to be told",
-        [&] {
-          auto whys = Whys();
-          missing.clear();
-          for (const Scene& scene : scenes_) {
-            const Json& why = whys[scene.name];
-            if (!IsTold(scene, why)) missing += scene.name + ": " + why.dump() + "\n";
-          }
-          return missing.empty();
-        },
-        60);
+    place_.Until("every error to be told", [&] {
+      auto whys = Whys();
+      missing.clear();
+      for (const Scene& scene : scenes_) {
+        const Json& why = whys[scene.name];
+        if (!IsTold(scene, why)) missing += scene.name + ": " + why.dump() + "\n";
+      }
+      return missing.empty();
+    });
     EXPECT_EQ(missing, "");
   }
 
@@ -221,15 +218,12 @@ class ErrorScreens : public testing::Test {
     for (const Scene& scene : scenes_) {
       if (scene.trouble.met == Met::kDelete) args.push_back(scene.name);
     }
-    place_.Until(
-        "the slices to be there",
-        [&] {
-          auto whys = Whys();
-          return std::all_of(args.begin() + 2, args.end(), [&](const std::string& job) {
-            return GetString(whys[job], "state") == "PROVISIONING";
-          });
-        },
-        60);
+    place_.Until("the slices to be there", [&] {
+      auto whys = Whys();
+      return std::all_of(args.begin() + 2, args.end(), [&](const std::string& job) {
+        return GetString(whys[job], "state") == "PROVISIONING";
+      });
+    });
     const Ran ran = place_.Jobman(args);
     EXPECT_EQ(ran.code, 0) << ran.All();
   }

@@ -145,7 +145,7 @@ TEST_F(Hang, ACopyGivesTheHostUpAndTheOthersHaveTheirs) {
 TEST_F(Hang, AnInterruptedCopySaysWhoHasItAndWhereTheRestIsKept) {
   CreateAndRun({}, 2);
   HangHosts("1");
-  const Ran copied = RunProgram({"timeout", "--preserve-status", "-s", "INT", "15",
+  const Ran copied = RunProgram({"timeout", "--preserve-status", "-s", "INT", "30",
                                  JOBMAN_BIN_DIR "/jobman", "--home", place().home().string(), "cp",
                                  "/bin/sh", id() + ":copied", "--host", "1"});
   EXPECT_EQ(copied.code, 130) << copied.All();
@@ -157,7 +157,7 @@ TEST_F(Hang, ExecOnATerminalSaysWhichHostIsAwaited) {
   CreateAndRun({}, 2);
   HangHosts("1");
   const Ran ran = AnswerOnTerminal(
-      {"env", "TERM=xterm", "timeout", "--foreground", "-s", "INT", "20", JOBMAN_BIN_DIR "/jobman",
+      {"env", "TERM=xterm", "timeout", "--foreground", "-s", "INT", "40", JOBMAN_BIN_DIR "/jobman",
        "--home", place().home().string(), "exec", id(), "--host", "1", "--", "true"},
       "never asked", "");
   EXPECT_THAT(ran.out, AllOf(HasSubstr("waiting for 1 host: 1"),

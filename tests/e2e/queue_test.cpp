@@ -84,8 +84,8 @@ TEST_F(Queue, AWorkerRunsEachTaskInItsTurnAndThoseThatComeLater) {
 
 TEST_F(Queue, ATaskWhoseSliceIsPreemptedIsRunAgainOnTheNextSlice) {
   WriteTasks(
-      "    - {id: long, max_retries: 1, run: 'echo begun $JOBMAN_TASK_RUN; sleep 5; echo "
-      "ended'}\n");
+      "    - {id: long, max_retries: 1, run: 'echo begun $JOBMAN_TASK_RUN; "
+      "[ $JOBMAN_TASK_RUN -gt 1 ] || sleep 600; echo ended'}\n");
   ASSERT_EQ(place_.Jobman({"create", WorkerFile()}).code, 0);
   ASSERT_TRUE(Says("long", 1, "begun 1"));
   const base::Json slice = base::GetMember(place_.Show("1"), "slice");

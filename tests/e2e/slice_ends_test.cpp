@@ -85,16 +85,16 @@ class SliceIsLent : public InUse {
 TEST_F(SliceIsLent, AndTheJobGoesOnAfterItsTime) {
   // Each job in one step: the time of a slice begins with its request.
   Each([&] {
-    CreateAndRun(way().Settings({"tpu.max_run_duration=30s"}), 1, way().nodes);
+    CreateAndRun(way().Settings({"tpu.max_run_duration=45s"}), 1, way().nodes);
     if (HasFatalFailure()) return;
     EXPECT_TRUE(WhySays("the cloud lends the slice for "));
   });
   Each([&] {
     ASSERT_TRUE(Reaches("SUCCEEDED"));
     EveryHostRanAgain();
-    EXPECT_THAT(History(), HasSubstr("its run duration of 30s end"));
+    EXPECT_THAT(History(), HasSubstr("its run duration of 45s end"));
     if (way().setting == nullptr) {
-      EXPECT_THAT(History(), HasSubstr("notice of preemption (its run duration of 30s ends at "));
+      EXPECT_THAT(History(), HasSubstr("notice of preemption (its run duration of 45s ends at "));
     }
     EXPECT_EQ(Spent(), "preemption 1, failure 0, infra 0");
     IsAnotherSlice();
@@ -127,7 +127,7 @@ TEST_F(SliceStays, MaintenanceWithNewAddresses) {
   std::map<std::string, base::Json> before;
   Each([&] {
     before[id()] = place().Show(id())["slice"]["hosts"];
-    Sim({"maintain", way().Node(Slice()), "--for", "15s"});
+    Sim({"maintain", way().Node(Slice()), "--for", "30s"});
     EXPECT_TRUE(WhySays("the cloud says READY, UNHEALTHY_MAINTENANCE"));
   });
   Each([&] {
@@ -142,7 +142,7 @@ TEST_F(SliceStays, MaintenanceWithNewAddresses) {
 TEST_F(SliceStays, ARepair) {
   Run();
   Each([&] {
-    Sim({"repair", way().Node(Slice()), "--for", "15s"});
+    Sim({"repair", way().Node(Slice()), "--for", "30s"});
     EXPECT_TRUE(WhySays("the cloud says REPAIRING"));
   });
   Each([&] {

@@ -42,7 +42,7 @@ TEST_P(SliceRefused, QuotaIsAwaited) {
 }
 
 TEST_P(SliceRefused, ARateLimitIsHonoured) {
-  Sim({"fault", "*.create", "rate_limit", "--retry-after", "5"});
+  Sim({"fault", "*.create", "rate_limit", "--retry-after", "15"});
   Create("true", way().Settings());
   Waits("Quota exceeded for quota metric");
   ComesBack();

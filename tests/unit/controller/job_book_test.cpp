@@ -208,9 +208,8 @@ TEST_F(JobBookTest, ReportsShareADecisionWhenDecisionsTakeLong) {
 TEST_F(JobBookTest, ReportsOfManyHostsGatherForLongerThanACommitTakes) {
   Open(milliseconds(40), 640);
   Report(0);
-  RunFor(milliseconds(60));
+  RunFor(milliseconds(45));
   Report(1);
-  RunFor(milliseconds(60));
   EXPECT_EQ(decisions_, 0);
   loop_.restart();
   loop_.run();

@@ -85,7 +85,9 @@ TEST_P(ChipsTest, AHolderThatKeepsRestartingGetsOneTermAndIsGivenUp) {
                        "fi\n";
   std::filesystem::permissions(ls, std::filesystem::perms::owner_all);
   SetLimit("jm_chips_wait_cs", 300);
-  const Ended ended = host.Run(Next("touch ~/ran"));
+  RunOrder next = Next("touch ~/ran");
+  next.grace = std::chrono::seconds{5};  // it begins before the first holder is found
+  const Ended ended = host.Run(next);
   EXPECT_EQ(ended.exit_code, kExitHostError);
   const auto status = ParseStatus(ended.err);
   ASSERT_TRUE(status.ok()) << ended.err;

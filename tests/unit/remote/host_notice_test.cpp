@@ -26,6 +26,11 @@ class NoticeTest : public HostScriptTest {
     std::ofstream(file.string() + ".new") << value;
     std::filesystem::rename(file.string() + ".new", file);
   }
+  /// From now on the server answers once the command has its trap and made ~/up.
+  void AwaitTheTrap() {
+    std::filesystem::remove(host.home() / "up");
+    std::ofstream(host.home() / "await") << "";
+  }
   /// Waits until the watcher has its first answers.
   void AwaitWatcher() {
     EXPECT_TRUE(Eventually([&] {
@@ -38,12 +43,14 @@ class NoticeTest : public HostScriptTest {
       "echo \"$url\" >>~/asked\n"
       "case $url in http://metadata.test/computeMetadata/v1/instance/*) ;; *) exit 6 ;; esac\n"
       "key=${url##*/} key=${key%%\\?*}\n"
+      "[ ! -e ~/await ] || until [ -e ~/up ]; do sleep 0.02; done\n"
       "ask() { value=$(cat ~/meta/${key:-*} | tr -d '\\n'); }\n"
       "ask\n"
       "case $url in *last_etag=*)\n"
       "  while [ \"$value\" = \"${url##*last_etag=}\" ]; do sleep 0.02; ask; done ;; esac\n"
       "printf 'HTTP/1.1 200 OK\\r\\nETag: %s\\r\\n\\r\\n%s' \"$value\" \"$value\"\n";
   static constexpr const char* kTerm = R"(trap 'cat "$JOBMAN_NOTICE_FILE"; exit 9' TERM
+touch ~/up
 exec 2>/dev/null
 while :; do sleep 0.02; done)";
 };
@@ -51,6 +58,7 @@ while :; do sleep 0.02; done)";
 INSTANTIATE_TEST_SUITE_P(Shells, NoticeTest, HostsShell(), ShellName);
 
 TEST_P(NoticeTest, APreemptionIsSignalledWrittenDownAndReported) {
+  AwaitTheTrap();
   const auto follower = StartRunning({.run_id = "r", .script = kTerm, .notice_signal = "TERM"});
   AwaitWatcher();
   Say("preempted", "TRUE");
@@ -80,6 +88,7 @@ TEST_P(NoticeTest, ACallThatEndsWhileItSignalsHasSignalled) {
 }
 
 TEST_P(NoticeTest, MaintenanceIsSignalledOncePerJobAndMachine) {
+  AwaitTheTrap();
   const std::string here = "s1.j000001.n1.h0.", there = "s1.j000001.n1.h1.";
   const RunOrder order{.run_id = here + "a1", .script = kTerm, .notice_signal = "TERM"};
   const auto follower = StartRunning(order);
@@ -94,6 +103,7 @@ TEST_P(NoticeTest, MaintenanceIsSignalledOncePerJobAndMachine) {
   EXPECT_EQ(again.err, "jobman: running\njobman: exited 0\n");
   // Another host that shares the home folder is told too, and so is a job of another store here.
   for (const std::string& other : {there + "a2", std::string("s2.j000001.n1.h0.a2")}) {
+    AwaitTheTrap();
     const Ended told = host.Run({.run_id = other, .script = kTerm, .notice_signal = "TERM"});
     EXPECT_TRUE(told.err.ends_with("jobman: exited 9\n")) << told.err;
   }
@@ -101,6 +111,7 @@ TEST_P(NoticeTest, MaintenanceIsSignalledOncePerJobAndMachine) {
             again.err)
       << "and does not change this one's notice";
   std::ofstream(host.home() / "boot_id") << "boot-2\n";
+  AwaitTheTrap();
   const Ended other = host.Run({.run_id = here + "a4", .script = kTerm, .notice_signal = "TERM"});
   EXPECT_EQ(other.err,
             "jobman: running\njobman: notice maintenance TERMINATE_ON_HOST_MAINTENANCE\n"
@@ -108,6 +119,7 @@ TEST_P(NoticeTest, MaintenanceIsSignalledOncePerJobAndMachine) {
 }
 
 TEST_P(NoticeTest, TheSignalCanBeChosenAndTheRunMaySurviveIt) {
+  AwaitTheTrap();
   const auto follower =
       StartRunning({.run_id = "r",
                     .script = "exec 2>/dev/null; trap 'echo saving' USR1; touch ~/up\n"

@@ -19,6 +19,7 @@ class HostScriptTest : public testing::TestWithParam<std::string> {
   void SetUp() override {
     if (access(GetParam().c_str(), X_OK) != 0) GTEST_SKIP() << GetParam() << " is not installed";
     ASSERT_EQ(host.Do(InstallCall()).exit_code, 0);
+    SetLimit("jm_beat_cs", 100'000);  // what a call says when it takes long is tested by itself
   }
   /// Starts a run and waits until it runs; its follower continues.
   LocalHost::Running StartRunning(const RunOrder& order) {

@@ -4,6 +4,7 @@
 #include <unistd.h>
 
 #include <csignal>
+#include <fstream>
 
 #include "jobman/base/strings.hpp"
 #include "tests/unit/ssh/host_shell_fixture.hpp"
@@ -159,8 +160,12 @@ TEST_F(HostShellTest, CommandsOnOneTargetShareAConnection) {
 
 TEST_F(HostShellTest, MoreCommandsThanChannelsOpenMoreConnections) {
   const TestSshd sshd;
+  const base::Path gate = sshd.folder() / "gate";
+  const std::string wait = "until [ -e " + gate.string() + " ]; do sleep 0.05; done";
   std::vector<std::shared_ptr<Ran>> all;
-  for (int i = 0; i < 20; ++i) all.push_back(Start(sshd.Target(), {.command = "sleep 0.3"}));
+  for (int i = 0; i < 20; ++i) all.push_back(Start(sshd.Target(), {.command = wait}));
+  EXPECT_TRUE(TurnUntil([this] { return shell.sessions() == 3; }));
+  std::ofstream(gate) << "";
   WaitForAll();
   for (const auto& ran : all) EXPECT_TRUE(ran->result.ok()) << ran->result.error().ToString();
   EXPECT_EQ(shell.sessions(), 3);
@@ -501,9 +506,9 @@ TEST_F(HostShellTest, CancellingFreesTheChannelAndEndsTheCommand) {
     const ports::RemoteCommand command{.command = "echo $$; exec sleep 60"};
     base::Spawn(loop.get_executor(), scope, RunInto(&shell, sshd.Target(), command, ran),
                 [&cancelled](bool was) { cancelled = was; });
-    while (ran->out.empty()) loop.run_one();
+    ASSERT_TRUE(TurnUntil([&ran] { return !ran->out.empty(); }));
   }
-  while (!cancelled) loop.run_one();
+  ASSERT_TRUE(TurnUntil([&cancelled] { return cancelled; }));
   EXPECT_EQ(shell.sessions(), 1);
   // sshd forwards signals only for ordinary users (session.c: it needs privilege separation).
   if (geteuid() == 0) return;
@@ -520,11 +525,11 @@ TEST_F(HostShellTest, ACommandThatPassesItsLimitIsEnded) {
   // the signal does.
   const std::string command = "trap '' PIPE; trap 'touch " + file +
                               "; exit' TERM; for i in $(seq 6000); do echo x; sleep 0.01; done";
-  const Ran ran = Run(sshd.Target(), {.command = command, .limit = std::chrono::milliseconds{300}});
+  const Ran ran = Run(sshd.Target(), {.command = command, .limit = std::chrono::seconds{3}});
   ASSERT_FALSE(ran.result.ok());
   EXPECT_EQ(ran.result.error().code, Code::kDeadlineExceeded);
   EXPECT_EQ(ran.result.error().reason, Reason::kHostHangs);
-  EXPECT_TRUE(base::Contains(ran.result.error().message, "did not answer within 0.3s"))
+  EXPECT_TRUE(base::Contains(ran.result.error().message, "did not answer within 3s"))
       << ran.result.error().ToString();
   EXPECT_EQ(shell.sessions(), 1) << "the connection is good";
   EXPECT_EQ(Run(sshd.Target(), "echo next").out, "next\n");
@@ -566,7 +571,7 @@ TEST_F(HostShellTest, WhatACommandLeavesBehindDoesNotHoldUpTheCall) {
 TEST_F(HostShellTest, ACommandThatFallsSilentIsEnded) {
   const TestSshd sshd;
   const Ran ran =
-      Run(sshd.Target(), {.command = "echo hello; sleep 1000", .silence = std::chrono::seconds{3}});
+      Run(sshd.Target(), {.command = "echo hello; sleep 1000", .silence = std::chrono::seconds{6}});
   ASSERT_FALSE(ran.result.ok());
   EXPECT_EQ(ran.result.error().reason, Reason::kHostHangs);
   EXPECT_EQ(ran.out, "hello\n");
@@ -574,8 +579,8 @@ TEST_F(HostShellTest, ACommandThatFallsSilentIsEnded) {
 
 TEST_F(HostShellTest, ACommandThatIsNotSilentForLongMayTakeItsTime) {
   const TestSshd sshd;
-  const Ran ran = Run(sshd.Target(), {.command = "for i in 1 2 3 4 5 6; do sleep 1; echo $i; done",
-                                      .silence = std::chrono::seconds{5}});
+  const Ran ran = Run(sshd.Target(), {.command = "for i in $(seq 8); do sleep 1; echo $i; done",
+                                      .silence = std::chrono::seconds{7}});
   ASSERT_TRUE(ran.result.ok()) << ran.result.error().ToString();
 }
 

@@ -76,7 +76,7 @@ TEST_F(HostShellTest, ASilentAgentIsNamedAndHoldsUpNobody) {
   target.private_key = sshd.folder() / "no_such_key";
   target.identity = "node-2/0";
   const SilentAgent agent(sshd.folder());
-  SshHostShell impatient(loop.get_executor(), known, {.login_timeout = std::chrono::seconds{3}});
+  SshHostShell impatient(loop.get_executor(), known, {.login_timeout = std::chrono::seconds{8}});
   auto ran = std::make_shared<Ran>();
   bool over = false;
   base::Spawn(loop.get_executor(), RunInto(&impatient, target, {.command = "true"}, ran),
@@ -95,7 +95,7 @@ TEST_F(HostShellTest, ASilentAgentWithAFullQueueIsNamedToo) {
   ports::HostTarget target = sshd.Target();
   target.private_key = sshd.folder() / "no_such_key";
   const SilentAgent agent(sshd.folder(), 0);
-  SshHostShell impatient(loop.get_executor(), known, {.login_timeout = std::chrono::seconds{1}});
+  SshHostShell impatient(loop.get_executor(), known, {.login_timeout = std::chrono::seconds{8}});
   for (int tries = 0; tries < 3; ++tries) {
     auto ran = std::make_shared<Ran>();
     bool over = false;

@@ -173,10 +173,10 @@ TEST_F(ProxyTest, OneThatDiesBreaksTheSessionAndTheNextCallHasANewOne) {
 }
 
 TEST_F(ProxyTest, ASilentOtherSideIsNoticed) {
-  SshHostShell watchful(loop.get_executor(), known, {.proxy_silence = std::chrono::seconds{3}});
+  SshHostShell watchful(loop.get_executor(), known, {.proxy_silence = std::chrono::seconds{6}});
   const auto ran = std::make_shared<Ran>();
   ++running;
-  const ports::RemoteCommand silent{.command = "echo up; sleep 4; echo on; sleep 600"};
+  const ports::RemoteCommand silent{.command = "echo up; sleep 7; echo on; sleep 600"};
   base::Spawn(loop.get_executor(), RunInto(&watchful, target, silent, ran),
               [this](bool /*cancelled*/) { --running; });
   ASSERT_TRUE(TurnUntil([&] { return ran->out == "up\non\n"; }))
@@ -185,7 +185,7 @@ TEST_F(ProxyTest, ASilentOtherSideIsNoticed) {
   ASSERT_TRUE(TurnUntil([&] { return running == 0; }));
   ASSERT_FALSE(ran->result.ok());
   EXPECT_EQ(ran->result.error().reason, Reason::kConnectionBroke);
-  EXPECT_THAT(ran->result.error().message, HasSubstr("no answer within 3s"));
+  EXPECT_THAT(ran->result.error().message, HasSubstr("no answer within 6s"));
   EXPECT_TRUE(TurnUntil([&] { return !IsLeft(Pid()); })) << "ended, though it was stopped";
 }
 
