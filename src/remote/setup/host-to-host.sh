@@ -18,6 +18,7 @@ jb_podrun() {
 $jb_mark
 jp_hosts=\${JOBMAN_HOSTS:-$JOBMAN_HOSTS}
 jp_slices=\${JOBMAN_NUM_SLICES:-${JOBMAN_NUM_SLICES:-1}}
+jp_index=\${JOBMAN_HOST_INDEX:-${JOBMAN_HOST_INDEX:-0}}
 jp_job=\${JOBMAN_RUN_ID:-$JOBMAN_RUN_ID}
 $1"
 }

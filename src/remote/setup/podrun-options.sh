@@ -2,7 +2,8 @@
 # The first part of podrun, which runs a command on the hosts of the job from one of them: its
 # options, which are those of the podrun that others know, the hosts that they choose, and the line
 # that these are to run. What precedes this sets jp_hosts, the addresses of all hosts, with commas,
-# and jp_slices, the number of slices, which have equally many hosts; jp_job, the id of one of its runs.
+# and jp_slices, the number of slices, which have equally many hosts; jp_job, the id of one of its runs; and
+# jp_index, the number of this host.
 
 jp_usage='usage: podrun [-icw] [OPTION...] [--] COMMAND [WORD...]
   on all hosts of the job but this one; one word is a shell line, of several each is quoted;
@@ -250,12 +251,17 @@ jp_chosen() {
   fi
 }
 
-# The chosen hosts, as NUMBER=ADDRESS.
-jp_self=${jp_all%% *}
-jp_own=" $(hostname -I 2>/dev/null) "
+# This host: by its addresses, by the environment of a job's command, or as podrun was installed (hosts
+# may share a home folder).
+jp_own=" $(hostname -I 2>/dev/null) " jp_self='' jp_installed='' jp_number=0
 for jp_host in $jp_all; do
   case $jp_own in *" $jp_host "*) jp_self=$jp_host ;; esac
+  [ "$jp_number" != "$jp_index" ] || jp_installed=$jp_host
+  jp_number=$((jp_number + 1))
 done
+jp_self=${jp_self:-${jp_installed:-${jp_all%% *}}}
+
+# The chosen hosts, as NUMBER=ADDRESS.
 jp_number=0 jp_targets=''
 for jp_host in $jp_all; do
   ! jp_chosen "$jp_number" "$jp_host" || jp_targets="$jp_targets $jp_number=$jp_host"
@@ -264,6 +270,8 @@ done
 [ -n "$jp_targets" ] || [ -z "$jp_rerun" ] || jp_none_failed
 [ -n "$jp_targets" ] || [ -z "$jp_wanted$jp_unwanted$jp_slice" ] ||
   jp_refuse 'no host is left by --hosts, --exclude and --slice'
+[ -n "$jp_targets" ] || [ -z "$jp_verb" ] || jp_refuse 'there is no other host; -i includes this one'
+[ -n "$jp_targets" ] || echo 'podrun: there is no other host; -i includes this one' >&2
 
 # jp_file NUMBER: the name of its files in the folder of --out.
 jp_file() { printf '%s/host-%04d' "$jp_out" "$1"; }
@@ -306,7 +314,11 @@ elif [ $# -eq 1 ]; then
   jp_line=$1
 else
   case $1 in [A-Za-z_]*=*) jp_line='env ' ;; esac
-  for jp_word in "$@"; do jp_line="$jp_line$(jp_quote "$jp_word") "; done
+  for jp_word in "$@"; do
+    # Most words need no quotes, and a process each to make them.
+    case $jp_word in '' | *[!A-Za-z0-9_./:=,@%+-]*) jp_word=$(jp_quote "$jp_word") ;; esac
+    jp_line="$jp_line$jp_word "
+  done
 fi
 [ -z "$jp_clean" ] || jp_line="rm -rf /tmp/libtpu_lockfile /tmp/tpu_logs 2>/dev/null ||
 sudo -n rm -rf /tmp/libtpu_lockfile /tmp/tpu_logs </dev/null

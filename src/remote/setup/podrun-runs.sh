@@ -7,6 +7,9 @@
 # refuses connections at first.
 jp_ssh_options='-o BatchMode=yes -o ConnectTimeout=20 -o ConnectionAttempts=3 -o ServerAliveInterval=15 -o ServerAliveCountMax=4'
 
+jp_answer_s=60 # for the answer of a host to --detach, --runs and --stop: it may accept the login and run nothing
+jp_bound=''
+
 # jp_become_terminal HOST: does not return.
 jp_become_terminal() {
   [ "$1" != "$jp_self" ] || { cd "$HOME" && exec sh -c "$jp_shell $(jp_quote "$jp_line")"; }
@@ -102,14 +105,14 @@ jp_order_of_run() {
     "jm_script=$(jp_quote " $jp_line")" jobman-end
 }
 
-# jp_summary: says on which hosts the run has begun, and may have: ssh has 255 if it lost the answer.
+# jp_summary: says on which hosts the run has begun, and may have: their answer was lost.
 jp_summary() {
   for jp_target in $jp_begun; do
     jp_code=255
     read -r jp_code 2>/dev/null <"$jp_dir/${jp_target%%=*}"
     case $jp_code in
       0) printf '%s\t%s\n' "${jp_target%%=*}" 'has begun on' ;;
-      255) printf '%s\t%s\n' "${jp_target%%=*}" 'may have begun on' ;;
+      '' | 124 | 255) printf '%s\t%s\n' "${jp_target%%=*}" 'may have begun on' ;;
     esac
   done | jp_group | while IFS=$jp_tab read -r jp_first jp_label jp_text; do
     jp_numbers=${jp_label#* }
@@ -117,12 +120,26 @@ jp_summary() {
   done
 }
 
+# jp_show_what_came: before an interrupt ends the others.
+jp_show_what_came() {
+  case $jp_verb in
+    detach) jp_summary ;;
+    runs | stop)
+      set --
+      for jp_target in $jp_begun; do
+        [ ! -s "$jp_dir/${jp_target%%=*}" ] || set -- "$@" "${jp_target%%=*}"
+      done
+      [ $# -eq 0 ] || [ -z "$jp_fold" ] || jp_show_folds "$@"
+      ;;
+  esac
+}
+
 # jp_goes_on: what an interrupt leaves of the run.
 jp_goes_on() {
   case $jp_verb in
     follow) echo "podrun: interrupted; run $jp_run_name goes on" >&2 ;;
-    detach) echo "podrun: interrupted; run $jp_run_name may have begun on some hosts: podrun -i --runs" >&2 ;;
-    stop) echo "podrun: interrupted; run $jp_run_name may still be stopped" >&2 ;;
+    detach) echo "podrun: interrupted; podrun -i --runs shows where run $jp_run_name has begun" >&2 ;;
+    stop) echo "podrun: interrupted; run $jp_run_name may still be stopped on the others" >&2 ;;
     *) echo 'podrun: interrupted' >&2 ;;
   esac
 }
@@ -138,6 +155,7 @@ case $jp_verb in
   *)
     # By ssh also here: a run is to have nothing of this shell, neither variables nor files nor signals.
     jp_self=''
+    [ "$jp_verb" = follow ] || jp_bound="timeout $jp_answer_s"
     jp_order=$(jp_order_of_run)
     jp_line="jr_job=$jp_job jr_name=$jp_run_name$jp_find_runs"
     case $jp_verb in

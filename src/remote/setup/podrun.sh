@@ -10,8 +10,17 @@ jp_slow=10     # seconds after which the last hosts are named on a terminal
 jp_dir=$(mktemp -d) || exit 75
 trap 'rm -rf "$jp_dir"' EXIT
 jp_tag=JOBMAN_PODRUN=$$.$(date +%s)
-# The first line that it prints tells that the connection is there.
-jp_call="echo $jp_tag; exec env $jp_tag${jp_limit:+ timeout -k 10 $jp_limit} $jp_shell $(jp_quote "$jp_line")"
+# The first line that it prints tells that the connection is there. A shell stays until the command has
+# ended: of one that a signal ends ssh would say 255, as of a lost connection. What follows a run ends
+# with the connection, so nothing stays between it and sshd.
+jp_call="echo $jp_tag; exec "
+if [ -z "$jp_verb" ]; then
+  # It would also say on stderr which signal it was; so the command gets that back by itself.
+  jp_inner="exec 3>&2 2>/dev/null; env $jp_tag${jp_limit:+ timeout -k 10 $jp_limit} sh -c $(jp_quote "exec 2>&3 3>&-; exec \"\$(command -v bash || command -v sh)\" -c \"\$0\"") \"\$0\"; exit \$?"
+  jp_call="${jp_call}sh -c $(jp_quote "$jp_inner") $(jp_quote "$jp_line")"
+else
+  jp_call="${jp_call}env $jp_tag $jp_shell $(jp_quote "$jp_line")"
+fi
 
 # jp_pause SECONDS: in a process of its own, which TERM ends at once.
 jp_pause() {
@@ -64,7 +73,7 @@ jp_on() {
     return
   fi
   # shellcheck disable=SC2086
-  ssh $jp_ssh_options -- "$2" "$3" <"$4" 9>&- &
+  $jp_bound ssh $jp_ssh_options -- "$2" "$3" <"$4" 9>&- &
   echo "$!" 2>/dev/null >"$1" || kill "$!" # podrun has given up
   wait "$!" 2>/dev/null # dash says there which signal ended it
   jp_ended=$?
@@ -120,7 +129,11 @@ jp_pass() {
         [ -z "$jp_text" ] || printf '%s%s\n' "$jp_mark" "$jp_text"
         echo >&9
         [ -n "$jp_mark" ] || exec cat 9>&-
-        exec sed -u "s/^/$jp_mark/" 9>&-
+        # shellcheck disable=SC2016  # for perl
+        ! command -v perl >/dev/null ||
+          exec perl -e '$m = shift; $| = 1; while (<STDIN>) { chomp; print "$m$_\n" or exit 1 }' \
+            "$jp_mark" 9>&-
+        exec sed -u "s/^/$jp_mark/" 9>&- # reads byte by byte, and ends no last line
         ;;
     esac
     printf '%s%s\n' "$jp_mark" "$jp_text"
@@ -136,7 +149,7 @@ jp_keep() {
   elif [ -n "$jp_out" ]; then
     jp_to=$(jp_file "$1").out
   else
-    jp_pass "$1"
+    (jp_pass "$1") || true 2>/dev/null >"$jp_dir/$1.lost"
     return
   fi
   (jp_pass "$1" >>"$jp_to") || {
@@ -268,6 +281,7 @@ jp_give_up() {
 # shellcheck disable=SC2086
 jp_interrupted() {
   if [ -n "$jp_verb" ]; then
+    jp_show_what_came
     jp_goes_on
     jp_give_up
   fi
@@ -330,10 +344,19 @@ jp_remember() {
 # jp_how CODE: how the command ended, in words.
 jp_how() {
   case $jp_limit:$1 in
+    :124) if [ -n "$jp_bound" ]; then echo "no answer within ${jp_answer_s}s"; else echo 'exit code 124'; fi ;;
     ?*:124) echo "timeout: the command took longer than $jp_limit" ;;
     ?*:137) echo "exit code 137, by KILL: it took longer than $jp_limit, or the host had no memory left" ;;
     *) echo "exit code $1" ;;
   esac
+}
+
+# jp_fails NUMBER WHY. Kept without a file: TMPDIR may be full.
+jp_failures=''
+jp_fails() {
+  jp_bad="$jp_bad $1"
+  jp_failures="$jp_failures$1$jp_tab$2
+"
 }
 
 jp_worst=0 jp_bad=''
@@ -342,31 +365,32 @@ for jp_target in $jp_targets; do
   case "$jp_begun " in
     *" $jp_target "*) ;;
     *)
-      jp_bad="$jp_bad $jp_number"
-      printf '%s\t%s\n' "$jp_number" 'the command did not begin' >>"$jp_dir/failed"
+      jp_fails "$jp_number" 'the command did not begin'
       continue
       ;;
   esac
   jp_code=255
   read -r jp_code 2>/dev/null <"$jp_dir/$jp_number"
-  [ -n "$jp_code" ] || jp_code=75 # TMPDIR is full
   jp_text=$(jp_how "$jp_code")
+  if [ -z "$jp_code" ]; then
+    jp_code=75
+    jp_text="its exit code could not be kept (is the disk of $jp_dir full?)"
+  fi
   [ -z "$jp_out" ] || [ -e "$(jp_file "$jp_number").out" ] || true >"$jp_dir/$jp_number.lost"
   if [ -e "$jp_dir/$jp_number.lost" ]; then
     jp_code=75 # its own may be that of writing to nobody
     jp_text='output could not be written (is the disk full?)'
   fi
   [ "$jp_code" = 0 ] || {
-    jp_bad="$jp_bad $jp_number"
-    printf '%s\t%s\n' "$jp_number" "$jp_text" >>"$jp_dir/failed"
+    jp_fails "$jp_number" "$jp_text"
   }
   [ -z "$jp_out" ] || [ -s "$(jp_file "$jp_number").err" ] || rm -f "$(jp_file "$jp_number").err"
   [ "$jp_code" -le "$jp_worst" ] || jp_worst=$jp_code
 done
-[ ! -e "$jp_dir/failed" ] || jp_group <"$jp_dir/failed" |
+printf '%s' "$jp_failures" | jp_group |
   while IFS=$jp_tab read -r jp_first jp_label jp_text; do echo "podrun: $jp_label: $jp_text" >&2; done
 [ "$jp_interrupts" = 0 ] || exit 130
-[ "$jp_verb" != detach ] || jp_summary
+[ "$jp_verb" != detach ] || jp_summary || jp_worst=75
 # shellcheck disable=SC2086
 [ -n "$jp_verb" ] || jp_remember $jp_bad
 exit "$jp_worst"

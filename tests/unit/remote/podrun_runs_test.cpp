@@ -148,6 +148,30 @@ TEST_P(PodrunRunsTest, AnOlderScriptBesideItIsNotUsed) {
   EXPECT_EQ(listed.exit_code, 75);
 }
 
+/// It accepts the login and runs nothing.
+TEST_P(PodrunRunsTest, AHostThatHangsHidesNoAnswerOfTheOthers) {
+  Set("jp_answer_s", "5");
+  const std::string real = Slurp(host.home() / "fakes/ssh");
+  Program("ssh", "case $* in *' 10.0.0.3 '*) exec sleep 600 ;; esac\n" + real);
+  const Ended begun = Podrun("--detach --name on true");
+  EXPECT_EQ(begun.exit_code, 124);
+  EXPECT_THAT(begun.out, testing::AllOf(HasSubstr("run on has begun on host 1; "),
+                                        HasSubstr("run on may have begun on host 2; ")));
+  EXPECT_EQ(begun.err, "podrun: host 2: no answer within 5s\n");
+  EXPECT_THAT(Podrun("--stop on").out, HasSubstr("host 1: on: exit code 0\n"));
+}
+
+TEST_P(PodrunRunsTest, AnInterruptShowsWhatHasCome) {
+  EXPECT_EQ(Podrun("--detach --name on true").exit_code, 0);
+  const std::string real = Slurp(host.home() / "fakes/ssh");
+  Program("ssh", "case $* in *' 10.0.0.3 '*) exec sleep 600 ;; esac\n" + real);
+  const Ended ran = Lines(
+      "mkdir own; TMPDIR=$HOME/own .local/bin/podrun --runs >said 2>&1 & p=$!\n"
+      "for i in $(seq 300); do ! cat own/tmp.*/1 >/dev/null 2>&1 || break; sleep 0.1; done\n"
+      "kill -TERM $p; wait $p; echo \"code $?\"; cat said\n");
+  EXPECT_THAT(ran.out, testing::MatchesRegex("code 130\nhost 1: on: .*\npodrun: interrupted\n"));
+}
+
 TEST_P(PodrunRunsTest, ALostAnswerLeavesOpenWhetherItHasBegun) {
   Program("ssh",
           "while [ \"$1\" != -- ]; do shift; done\n"
