@@ -80,7 +80,7 @@ std::optional<base::Error> CheckCommandWord(const CLI::App& root,
   const std::string ours(OurWordFor(*word));
   const auto near = ours.empty() ? base::Nearest(*word, known) : std::optional(ours);
   return base::InvalidArgument(
-      "there is no command \"" + Unmarked(*word) + "\"",
+      "there is no command \"" + *word + "\"",
       near ? "did you mean \"" + *near + "\"?" : "jobman --help lists the commands");
 }
 
@@ -274,7 +274,8 @@ int ParseAndRun(const std::vector<std::string>& args, const Environment& environ
       AnswerShell(args, app, root);
       return kSuccess;
     }
-    root.parse(std::vector<std::string>(args.rbegin(), args.rend()));
+    const std::vector<std::string> marked = Marked(args);
+    root.parse(std::vector<std::string>(marked.rbegin(), marked.rend()));
   } catch (const CLI::ParseError& end) {
     return EndParsing(root, args, end, app);
   }
@@ -286,7 +287,7 @@ int ParseAndRun(const std::vector<std::string>& args, const Environment& environ
 
 int Run(const std::vector<std::string>& given, const Environment& environment) {
   const std::vector<std::string> args =
-      Marked(HelpAsOption(given, CommandWord(given).value_or(std::string())));
+      HelpAsOption(given, CommandWord(given).value_or(std::string()));
   GlobalOptions options;
   Invocation chosen;
   CLI::App root;

@@ -5,13 +5,15 @@
 namespace jobman::cli {
 namespace {
 
-constexpr char kMark = '\x01';  // no name and no number begins with it
+constexpr char kMark = '\x01';
 
 }  // namespace
 
 std::vector<std::string> Marked(std::vector<std::string> args) {
-  for (std::string& word : args)
-    if (word.starts_with('[') && word.ends_with(']')) word.insert(word.begin(), kMark);
+  for (std::string& word : args) {
+    const bool list = word.starts_with('[') && word.ends_with(']');
+    if (list || word.starts_with(kMark)) word.insert(word.begin(), kMark);
+  }
   return args;
 }
 

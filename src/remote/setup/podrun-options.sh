@@ -2,8 +2,8 @@
 # The first part of podrun, which runs a command on the hosts of the job from one of them: its
 # options, which are those of the podrun that others know, the hosts that they choose, and the line
 # that these are to run. What precedes this sets jp_hosts, the addresses of all hosts, with commas,
-# and jp_slices, the number of slices, which have equally many hosts; jp_job, the id of one of its runs; and
-# jp_index, the number of this host.
+# and jp_slices, the number of slices, which have equally many hosts; jp_job, the id of a
+# run of the job; and jp_index, the number of this host.
 
 jp_usage='usage: podrun [-icw] [OPTION...] [--] COMMAND [WORD...]
   on all hosts of the job but this one; one word is a shell line, of several each is quoted;
@@ -31,10 +31,12 @@ jp_refuse() {
   exit 2
 }
 
-jp_job=${jp_job%.*.*.*}
+jp_job=${jp_job%.*.*.*} # with which the ids of all its runs begin
 
-# jp_quote WORD: as one word of a shell.
-jp_quote() { printf "'%s'" "$(printf '%s\n' "$1" | sed "s/'/'\\\\''/g")"; }
+# jp_quote WORD: as one word of a shell. In fish a backslash means something in single quotes, too.
+jp_quote() {
+  printf "'%s'" "$(printf '%s\n' "$1" | sed -e "s/'/'\"'\"'/g" -e 's/\\/'\''"\\\\"'\''/g')"
+}
 
 jp_local='' jp_cwd='' jp_clean='' jp_wanted='' jp_unwanted='' jp_limit='' jp_fold='' jp_out='' jp_force=''
 jp_slice='' jp_rerun='' jp_verb='' jp_run_name='' jp_name_given=''
@@ -325,5 +327,7 @@ sudo -n rm -rf /tmp/libtpu_lockfile /tmp/tpu_logs </dev/null
 $jp_line"
 [ -z "$jp_cwd" ] || jp_line="cd $(jp_quote "$PWD") || exit 126
 $jp_line"
-# The login shell on the other side may be another one.
-jp_shell="sh -c $(jp_quote "exec \"\$(command -v bash || command -v sh)\" -c \"\$0\"")"
+# The login shell on the other side may be another one. The blank: a line may begin with a dash.
+# shellcheck disable=SC2016  # for the host
+jp_enter='exec "$(command -v bash || command -v sh)" -c " $0"'
+jp_shell="sh -c $(jp_quote "$jp_enter")"

@@ -11,12 +11,13 @@ jp_dir=$(mktemp -d) || exit 75
 trap 'rm -rf "$jp_dir"' EXIT
 jp_tag=JOBMAN_PODRUN=$$.$(date +%s)
 # The first line that it prints tells that the connection is there. A shell stays until the command has
-# ended: of one that a signal ends ssh would say 255, as of a lost connection. What follows a run ends
-# with the connection, so nothing stays between it and sshd.
+# ended, and reports its code: if a signal ended what sshd started, ssh would say 255, as after a lost
+# connection. What follows a run ends with the connection, so nothing stays between it and sshd.
 jp_call="echo $jp_tag; exec "
 if [ -z "$jp_verb" ]; then
-  # It would also say on stderr which signal it was; so the command gets that back by itself.
-  jp_inner="exec 3>&2 2>/dev/null; env $jp_tag${jp_limit:+ timeout -k 10 $jp_limit} sh -c $(jp_quote "exec 2>&3 3>&-; exec \"\$(command -v bash || command -v sh)\" -c \"\$0\"") \"\$0\"; exit \$?"
+  # That shell would also print which signal it was, so its stderr is closed; the command takes the real
+  # one from 3.
+  jp_inner="exec 3>&2 2>/dev/null; env $jp_tag${jp_limit:+ timeout -k 10 $jp_limit} sh -c $(jp_quote "exec 2>&3 3>&-; $jp_enter") \"\$0\"; exit \$?"
   jp_call="${jp_call}sh -c $(jp_quote "$jp_inner") $(jp_quote "$jp_line")"
 else
   jp_call="${jp_call}env $jp_tag $jp_shell $(jp_quote "$jp_line")"
@@ -74,7 +75,7 @@ jp_on() {
   fi
   # shellcheck disable=SC2086
   $jp_bound ssh $jp_ssh_options -- "$2" "$3" <"$4" 9>&- &
-  echo "$!" 2>/dev/null >"$1" || kill "$!" # podrun has given up
+  echo "$!" 2>/dev/null >"$1" || [ -d "$jp_dir" ] || kill "$!" # podrun has given up
   wait "$!" 2>/dev/null # dash says there which signal ended it
   jp_ended=$?
   rm -f "$1"
@@ -212,7 +213,7 @@ jp_run() {
     jp_on "$jp_dir/$1.ssh" "$2" "$jp_call" "$jp_input"
     jp_ended=$?
     # After the third interrupt the folder is gone.
-    [ ! -d "$jp_dir" ] || echo "$jp_ended" >"$jp_dir/$1"
+    [ ! -d "$jp_dir" ] || echo "$jp_ended" 2>/dev/null >"$jp_dir/$1"
   } | jp_keep "$1" &
   jp_pids="$jp_pids $!"
 }
@@ -380,6 +381,7 @@ for jp_target in $jp_targets; do
   if [ -e "$jp_dir/$jp_number.lost" ]; then
     jp_code=75 # its own may be that of writing to nobody
     jp_text='output could not be written (is the disk full?)'
+    [ -n "$jp_out$jp_fold" ] || jp_text='output could not be written (does nobody read it, or is the disk full?)'
   fi
   [ "$jp_code" = 0 ] || {
     jp_fails "$jp_number" "$jp_text"

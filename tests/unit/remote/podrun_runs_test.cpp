@@ -150,14 +150,14 @@ TEST_P(PodrunRunsTest, AnOlderScriptBesideItIsNotUsed) {
 
 /// It accepts the login and runs nothing.
 TEST_P(PodrunRunsTest, AHostThatHangsHidesNoAnswerOfTheOthers) {
-  Set("jp_answer_s", "5");
+  Set("jp_answer_s", "10");
   const std::string real = Slurp(host.home() / "fakes/ssh");
   Program("ssh", "case $* in *' 10.0.0.3 '*) exec sleep 600 ;; esac\n" + real);
   const Ended begun = Podrun("--detach --name on true");
   EXPECT_EQ(begun.exit_code, 124);
   EXPECT_THAT(begun.out, testing::AllOf(HasSubstr("run on has begun on host 1; "),
                                         HasSubstr("run on may have begun on host 2; ")));
-  EXPECT_EQ(begun.err, "podrun: host 2: no answer within 5s\n");
+  EXPECT_EQ(begun.err, "podrun: host 2: no answer within 10s\n");
   EXPECT_THAT(Podrun("--stop on").out, HasSubstr("host 1: on: exit code 0\n"));
 }
 

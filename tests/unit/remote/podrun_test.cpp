@@ -31,6 +31,22 @@ TEST_P(PodrunTest, ItsOptionsMeanWhatPodrunsMean) {
   EXPECT_EQ(Podrun("").exit_code, 2);
 }
 
+/// The login shell of the hosts may be another one than that of podrun.
+TEST_P(PodrunTest, QuotesAndBackslashesArrive) {
+  for (const std::string shell : {"sh", "bash", "zsh", "fish"}) {
+    if (std::system(("command -v " + shell + " >/dev/null").c_str()) != 0) continue;
+    Program("ssh",
+            "while [ \"$1\" != -- ]; do shift; done\n"
+            "cd / && exec " +
+                shell + " -c \"$3\"\n");
+    EXPECT_EQ(Podrun(R"(--hosts 1 -- printf '<%s>\n' 'a\\b' "it's" '\' '$HOME "x"' 'n\n')").out,
+              "host 1 | <a\\\\b>\nhost 1 | <it's>\nhost 1 | <\\>\nhost 1 | <$HOME \"x\">\n"
+              "host 1 | <n\\n>\n")
+        << shell;
+  }
+  EXPECT_EQ(Podrun("--hosts 1 -- '-x foo'").exit_code, 127) << "it is no option of the shell";
+}
+
 TEST_P(PodrunTest, RunsOnTheHostsThatAreChosen) {
   const Ended some = Podrun("--hosts 0,1-2 --exclude=1 echo on");
   EXPECT_EQ(some.exit_code, 0) << some.err;
