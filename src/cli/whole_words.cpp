@@ -1,7 +1,5 @@
 #include "cli/whole_words.hpp"
 
-#include <utility>
-
 namespace jobman::cli {
 namespace {
 

@@ -91,7 +91,7 @@ std::string IdentityCalls(const core::SshSpec& ssh) {
 std::string PeersCalls() {
   std::string podrun;
   for (const char* const part : {"podrun-options", "podrun-runs", "podrun"})
-    podrun += std::string(base::Trim(SetupText(part))) + "\n";
+    podrun += SetupText(part);
   return ShellCall("jb_peers", {std::string(base::Trim(podrun))});
 }
 

@@ -38,7 +38,11 @@ jr_need_run() {
   [ -d ~/.jobman/runs/"$jr_id" ] || jr_fail "this host has no detached run $jr_name; podrun --runs lists them"
 }
 jr_words() {
-  case $1 in exited*) echo "exit code ${1#exited }" ;; *) echo "$1" ;; esac
+  case $1 in
+    exited*) echo "exit code ${1#exited }" ;;
+    lost*) echo "lost: ${1#lost }" ;;
+    *) echo "$1" ;;
+  esac
 }'
 
 # The order is on standard input.
@@ -50,7 +54,7 @@ jr_said=$(sh "$jr_script" begin "$jr_id" 20 "$jr_ids" 2>&1) || {
   jr_fail "${jr_said#jobman: error }"
 }'
 
-# The script says every ten seconds that it is alive. Then it is looked whether sshd still is, too.
+# The script says every ten seconds that it is alive. Each time this checks that sshd is still there.
 # shellcheck disable=SC2016
 jp_follow_run='
 jr_follow() {
@@ -65,7 +69,7 @@ jr_follow() {
           exit
           ;;
         exited) exit "$jr_rest" ;;
-        lost | error) jr_fail "run $jr_name: $jr_word $jr_rest" ;;
+        lost | error) jr_fail "run $jr_name: $jr_word: $jr_rest" ;;
       esac
     done
     [ -d "/proc/$PPID" ] || exit
@@ -105,7 +109,7 @@ jp_order_of_run() {
     "jm_script=$(jp_quote " $jp_line")" jobman-end
 }
 
-# jp_summary: says on which hosts the run has begun, and may have: their answer was lost.
+# jp_summary: says on which hosts the run has begun, and where it may have, as the answer was lost.
 jp_summary() {
   for jp_target in $jp_begun; do
     jp_code=255
@@ -120,7 +124,7 @@ jp_summary() {
   done
 }
 
-# jp_show_what_came: before an interrupt ends the others.
+# jp_show_what_came: the answers that an interrupt found.
 jp_show_what_came() {
   case $jp_verb in
     detach) jp_summary ;;
@@ -134,7 +138,7 @@ jp_show_what_came() {
   esac
 }
 
-# jp_goes_on: what an interrupt leaves of the run.
+# jp_goes_on: says what becomes of the run after an interrupt.
 jp_goes_on() {
   case $jp_verb in
     follow) echo "podrun: interrupted; run $jp_run_name goes on" >&2 ;;

@@ -35,6 +35,7 @@ jp_say_waits() {
   echo 'podrun: waits for the end of its standard input, which goes to each host; if there is none: podrun ... </dev/null' >&2
 }
 
+# jp_cannot_keep WHAT: ends podrun; a tool has just said why.
 jp_cannot_keep() {
   echo "podrun: $1 could not be kept in $jp_dir, see above; TMPDIR may name a folder with room" >&2
   exit 75

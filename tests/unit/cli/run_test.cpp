@@ -7,6 +7,7 @@
 
 #include "cli/commands.hpp"
 #include "cli/help.hpp"
+#include "cli/whole_words.hpp"
 #include "jobman/base/strings.hpp"
 #include "tests/support/fake_clock.hpp"
 #include "tests/support/memory_store.hpp"
@@ -59,6 +60,13 @@ TEST_F(RunTest, WordsInBracketsStayWhole) {
     EXPECT_EQ(Run({"version", word}), kUsage);
     EXPECT_THAT(err_.text, HasSubstr("the argument \"" + std::string(word) + "\" is one too many"));
   }
+}
+
+TEST(WholeWords, AWordThatBeginsWithTheMarkKeepsIt) {
+  const std::vector<std::string> words = {"\x01", "\x01[a]", "[a]", "a", ""};
+  std::vector<std::string> back = Marked(words);
+  for (std::string& word : back) word = Unmarked(word);
+  EXPECT_EQ(back, words);
 }
 
 TEST_F(RunTest, WhatIsMissingOrTooMuchIsNamed) {
